@@ -1,0 +1,46 @@
+import type { AccountId, BookingId } from '../id.ts'
+import type { Mode } from '../supplier/supplier.ts'
+import type { Slice } from '../travel/itinerary.ts'
+import type { Money } from '../travel/money.ts'
+import type { DocumentType, Passenger } from '../travel/passenger.ts'
+
+export const BOOKING_STATUSES = ['pending', 'confirmed', 'failed', 'cancelled'] as const
+export type BookingStatus = (typeof BOOKING_STATUSES)[number]
+
+/** A traveller as a booking shows one: the document by its last four characters, or not at all once erased. */
+export type Traveller = {
+  firstName: string
+  lastName: string
+  dateOfBirth: string
+  document: { type: DocumentType; lastFour: string; expiry: string } | undefined
+}
+
+/** Our record of what was sold. */
+export type Booking = {
+  id: BookingId
+  accountId: AccountId
+  mode: Mode
+  status: BookingStatus
+  /** Raised by one with every change. */
+  version: number
+  supplier: string
+  /** Empty until the supplier holds the reservation. */
+  recordLocator: string
+  slices: readonly Slice[]
+  travellers: readonly Traveller[]
+  contactEmail: string
+  contactPhone: string
+  perPerson: Money
+  total: Money
+  createdAt: Date
+  updatedAt: Date
+  statusHistory: readonly { status: BookingStatus; at: string }[]
+}
+
+/** What a partner sends to book, its shape already checked and its texts normalised. */
+export type BookRequest = {
+  offerId: string
+  passengers: readonly Passenger[]
+  contactEmail: string
+  contactPhone: string
+}

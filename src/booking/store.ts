@@ -1,0 +1,267 @@
+import type { Queryable, Transaction } from '../db/database.ts'
+import type { AccountId, BookingId } from '../id.ts'
+import type { Caller } from '../partner/account.ts'
+import type { Mode } from '../supplier/supplier.ts'
+import type { Slice } from '../travel/itinerary.ts'
+import type { Booking, BookingStatus } from './booking.ts'
+import { openTravellers, type SealedTravellers, type TravellerKey } from './travellers.ts'
+
+/** Whose bookings a query may see: account and mode stand in every `where`. */
+type Owner = Pick<Caller, 'accountId' | 'mode'>
+
+type Row = {
+  id: BookingId
+  account_id: AccountId
+  mode: Mode
+  status: BookingStatus
+  version: number
+  supplier: string
+  supplier_reference: Buffer
+  claim: string
+  record_locator: string
+  request_mac: Buffer
+  slices: Slice[]
+  passengers: number
+  per_person: number
+  total: number
+  currency: string
+  data_key: Buffer
+  contact: Buffer
+  status_history: { status: BookingStatus; at: string }[]
+  created_at: Date
+  updated_at: Date
+  reconcile_attempts: number
+}
+
+/** A booking with what the house needs to work on it but does not show. */
+export type StoredBooking = Booking & {
+  reference: Uint8Array
+  claim: string
+  passengerCount: number
+  requestMac: Buffer
+  reconcileAttempts: number
+}
+
+/** The transaction's moment as ISO 8601 text in UTC. */
+const NOW_TEXT = `to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+const COLUMNS = `b.id, b.account_id, b.mode, b.status, b.version, b.supplier, b.supplier_reference, b.claim, b.record_locator, b.request_mac,
+  b.slices, b.passengers, b.per_person, b.total, b.currency, b.data_key, b.contact, b.status_history, b.created_at, b.updated_at,
+  b.reconcile_attempts`
+
+async function assemble(db: Queryable, key: TravellerKey, rows: readonly Row[]): Promise<StoredBooking[]> {
+  if (rows.length === 0) return []
+  const sealed = await db.query<{ booking_id: BookingId; details: Buffer; document: Buffer | null }>(
+    'select booking_id, details, document from passenger where booking_id = any($1) order by booking_id, position',
+    [rows.map(row => row.id)],
+  )
+  const byBooking = Map.groupBy(sealed, row => row.booking_id)
+  return rows.map(row => {
+    const own = byBooking.get(row.id) ?? []
+    const { travellers, contact } = openTravellers(key, row.id, {
+      dataKey: row.data_key,
+      contact: row.contact,
+      details: own.map(passenger => passenger.details),
+      documents: own.map(passenger => passenger.document),
+    })
+    return {
+      id: row.id,
+      accountId: row.account_id,
+      mode: row.mode,
+      status: row.status,
+      version: row.version,
+      supplier: row.supplier,
+      recordLocator: row.record_locator,
+      slices: row.slices,
+      travellers,
+      contactEmail: contact.email,
+      contactPhone: contact.phone,
+      perPerson: { minor: row.per_person, currency: row.currency },
+      total: { minor: row.total, currency: row.currency },
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+      statusHistory: row.status_history,
+      reference: row.supplier_reference,
+      claim: row.claim,
+      passengerCount: row.passengers,
+      requestMac: row.request_mac,
+      reconcileAttempts: row.reconcile_attempts,
+    }
+  })
+}
+
+export type NewBooking = {
+  id: BookingId
+  supplier: string
+  reference: Uint8Array
+  offerHash: Buffer
+  requestMac: Buffer
+  slices: readonly Slice[]
+  passengers: number
+  perPerson: number
+  total: number
+  currency: string
+  rates: string
+  sealed: SealedTravellers
+  /** When the worker may look at it if this process does not come back, in seconds from now. */
+  reconcileInSeconds: number
+}
+
+/** Writes a `pending` booking and its travellers. Undefined when this account and mode has booked the offer already. */
+export async function insertBooking(
+  tx: Transaction,
+  owner: Owner,
+  booking: NewBooking,
+): Promise<{ createdAt: Date; history: StoredBooking['statusHistory'] } | undefined> {
+  const rows = await tx.query<{ created_at: Date; status_history: Row['status_history'] }>(
+    `with booked as (
+       insert into booking (id, account_id, mode, status, supplier, supplier_reference, claim, offer_hash, request_mac, slices, passengers,
+         per_person, total, currency, rates, data_key, contact, status_history, reconcile_at)
+       values ($1, $2, $3, 'pending', $4, $5, '', $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
+         jsonb_build_array(jsonb_build_object('status', 'pending', 'at', ${NOW_TEXT})),
+         now() + make_interval(secs => $16))
+       on conflict (account_id, mode, offer_hash) do nothing
+       returning id, created_at, status_history
+     ), travellers as (
+       insert into passenger (booking_id, position, details, document)
+       select booked.id, p.position - 1, p.details, p.document
+         from booked, unnest($17::bytea[], $18::bytea[]) with ordinality as p(details, document, position)
+     )
+     select created_at, status_history from booked`,
+    [
+      booking.id,
+      owner.accountId,
+      owner.mode,
+      booking.supplier,
+      booking.reference,
+      booking.offerHash,
+      booking.requestMac,
+      JSON.stringify(booking.slices),
+      booking.passengers,
+      booking.perPerson,
+      booking.total,
+      booking.currency,
+      booking.rates,
+      booking.sealed.dataKey,
+      booking.sealed.contact,
+      booking.reconcileInSeconds,
+      booking.sealed.details,
+      booking.sealed.documents,
+    ],
+  )
+  const row = rows[0]
+  return row && { createdAt: row.created_at, history: row.status_history }
+}
+
+/** Keeps what the supplier's stock gave, so that it can be given back. */
+export async function keepClaim(tx: Transaction, id: BookingId, claim: string): Promise<void> {
+  await tx.query('update booking set claim = $2 where id = $1', [id, claim])
+}
+
+/** The booking this account and mode made of an offer, if any. */
+export async function findByOffer(
+  db: Queryable,
+  key: TravellerKey,
+  owner: Owner,
+  offerHash: Buffer,
+): Promise<StoredBooking | undefined> {
+  const rows = await db.query<Row>(
+    `select ${COLUMNS} from booking b where account_id = $1 and mode = $2 and offer_hash = $3`,
+    [owner.accountId, owner.mode, offerHash],
+  )
+  return (await assemble(db, key, rows))[0]
+}
+
+/** A booking of this account and mode, if there is one. */
+export async function findBooking(
+  db: Queryable,
+  key: TravellerKey,
+  owner: Owner,
+  id: string,
+): Promise<StoredBooking | undefined> {
+  const rows = await db.query<Row>(`select ${COLUMNS} from booking b where account_id = $1 and mode = $2 and id = $3`, [
+    owner.accountId,
+    owner.mode,
+    id,
+  ])
+  return (await assemble(db, key, rows))[0]
+}
+
+/** Any booking of the region, for the operator. */
+export async function findAnyBooking(db: Queryable, key: TravellerKey, id: string): Promise<StoredBooking | undefined> {
+  const rows = await db.query<Row>(`select ${COLUMNS} from booking b where id = $1`, [id])
+  return (await assemble(db, key, rows))[0]
+}
+
+/** A page of bookings, newest first, after the booking `cursor`; one more than `limit` tells that there is a next page. */
+export async function pageOfBookings(
+  db: Queryable,
+  key: TravellerKey,
+  owner: Owner,
+  page: { limit: number; cursor: string | undefined; status: BookingStatus | undefined },
+): Promise<StoredBooking[]> {
+  const rows = await db.query<Row>(
+    `select ${COLUMNS} from booking b
+      where account_id = $1 and mode = $2
+        and ($3::text is null or status = $3)
+        and ($4::text is null or seq < (select seq from booking where account_id = $1 and mode = $2 and id = $4))
+      order by seq desc limit $5`,
+    [owner.accountId, owner.mode, page.status ?? null, page.cursor ?? null, page.limit],
+  )
+  return assemble(db, key, rows)
+}
+
+export type StatusWritten = { was: BookingStatus; version: number; at: Date; history: StoredBooking['statusHistory'] }
+
+/**
+ * The only statement that writes a status; called by settle.ts alone. Undefined when the booking is in none of the states `from`, and then
+ * nothing was written. The row stays locked until the transaction ends.
+ */
+export async function writeStatus(
+  tx: Transaction,
+  id: BookingId,
+  from: readonly BookingStatus[],
+  to: BookingStatus,
+  recordLocator: string,
+): Promise<StatusWritten | undefined> {
+  const rows = await tx.query<{ was: BookingStatus; version: number; updated_at: Date; status_history: Row['status_history'] }>(
+    `with was as (select id, status from booking where id = $1 for update)
+     update booking b set status = $3, record_locator = $4, version = version + 1, updated_at = now(), reconcile_at = null,
+       status_history = status_history || jsonb_build_object('status', $3::text, 'at', ${NOW_TEXT})
+      from was where b.id = was.id and was.status = any($2)
+     returning was.status as was, b.version, b.updated_at, b.status_history`,
+    [id, from, to, recordLocator],
+  )
+  const row = rows[0]
+  return row && { was: row.was, version: row.version, at: row.updated_at, history: row.status_history }
+}
+
+/** Removes a booking whose supplier refused it while the partner still waited: to the partner nothing was booked. False if it is settled. */
+export async function removeBooking(tx: Transaction, id: BookingId): Promise<boolean> {
+  const rows = await tx.query(`delete from booking where id = $1 and status = 'pending' returning 1`, [id])
+  return rows.length === 1
+}
+
+/** Takes up to `limit` pending bookings that are due, and keeps other workers off them for `leaseSeconds`. */
+export async function takeDueBookings(
+  db: Queryable,
+  key: TravellerKey,
+  limit: number,
+  leaseSeconds: number,
+): Promise<StoredBooking[]> {
+  const rows = await db.query<Row>(
+    `update booking b set reconcile_at = now() + make_interval(secs => $2), reconcile_attempts = reconcile_attempts + 1
+      where id in (select id from booking where reconcile_at <= now() order by reconcile_at limit $1 for update skip locked)
+      returning ${COLUMNS}`,
+    [limit, leaseSeconds],
+  )
+  return assemble(db, key, rows)
+}
+
+/** Sets when a pending booking is looked at again. */
+export async function postponeReconciliation(db: Queryable, id: BookingId, seconds: number): Promise<void> {
+  await db.query(
+    `update booking set reconcile_at = now() + make_interval(secs => $2) where id = $1 and status = 'pending'`,
+    [id, seconds],
+  )
+}

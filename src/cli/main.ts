@@ -1,0 +1,121 @@
+import { parseArgs } from 'node:util'
+import { borrowDatabases, masterSecret } from '../databases.ts'
+import { connect } from '../db/database.ts'
+import { migrate } from '../db/migrate.ts'
+import { createLog } from '../log.ts'
+import { Refusal } from '../refusal.ts'
+import { REGIONS, type Region, readSettings, SettingsFault } from '../settings.ts'
+import { FaresRefused } from '../supplier/inventory/fares.ts'
+import { SsimRefused } from '../timetable/ssim.ts'
+import { commands as account } from './account.ts'
+import { commands as booking } from './booking.ts'
+import type { Command } from './command.ts'
+import { commands as inventory } from './inventory.ts'
+import { commands as key } from './key.ts'
+
+const COMMANDS: readonly Command[] = [...account, ...key, ...inventory, ...booking]
+const COMMON = {
+  region: { type: 'string', default: 'intl' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const
+/** Imports take longer than a request may. */
+const PATIENT = { poolMax: 4, statementTimeoutMs: 600_000, lockTimeoutMs: 60_000, idleInTransactionTimeoutMs: 600_000 }
+
+/** Runs one command. @returns the exit code: 0 done, 1 refused, 2 typed wrongly */
+async function main(words: readonly string[]): Promise<number> {
+  if (words.length === 0 || ['help', '--help', '-h'].includes(words[0]!)) {
+    console.log(help(COMMANDS))
+    return words.length === 0 ? 2 : 0
+  }
+  const command = COMMANDS.find(one => one.name === words.slice(0, one.name.split(' ').length).join(' '))
+  if (command === undefined) {
+    const near = COMMANDS.filter(one => one.name.split(' ')[0] === words[0])
+    console.error(`There is no command "${words.slice(0, 2).join(' ')}".\n\n${help(near.length > 0 ? near : COMMANDS)}`)
+    return 2
+  }
+  const rest = words.slice(command.name.split(' ').length)
+  const parsed = parse(command, rest)
+  if (typeof parsed === 'string') {
+    console.error(`${parsed}\n\n${usage(command)}`)
+    return 2
+  }
+  if (parsed.values.help === true) {
+    console.log(`${usage(command)}\n\n${command.summary}`)
+    return 0
+  }
+  return runCommand(command, parsed)
+}
+
+type Parsed = ReturnType<typeof parseArgs>
+
+function parse(command: Command, words: readonly string[]): Parsed | string {
+  try {
+    return parseArgs({ args: [...words], options: { ...COMMON, ...command.options }, allowPositionals: true })
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+async function runCommand(command: Command, { values, positionals }: Parsed): Promise<number> {
+  const region = values.region as Region
+  if (!REGIONS.includes(region)) {
+    console.error(`--region: must be one of ${REGIONS.join(', ')}`)
+    return 2
+  }
+  const settings = readSettings()
+  if (settings.regions[region] === undefined) {
+    console.error(`--region: AIRSIDE_REGIONS does not name ${region}`)
+    return 2
+  }
+  const log = createLog(settings.log === 'info' ? 'warn' : settings.log, 'cli')
+  const databases = await borrowDatabases(settings, log)
+  const options = { ...databases.of(region), ...PATIENT, applicationName: 'airside cli', log }
+  await migrate(options)
+  const database = connect(options)
+  try {
+    const result = await command.run({ database, region, settings, secret: masterSecret(settings) }, { values, positionals })
+    console.log(values.json === true ? JSON.stringify(result.json) : result.text)
+    return 0
+  } catch (error) {
+    return explain(error, values.json === true)
+  } finally {
+    await database.close()
+    await databases.stop()
+  }
+}
+
+/** Says why a command was refused; anything unexpected goes on and ends the program with its stack. */
+function explain(error: unknown, json: boolean): number {
+  const told = error instanceof Refusal || error instanceof SsimRefused || error instanceof FaresRefused || error instanceof SyntaxError
+  if (!told) throw error
+  const faults = error instanceof SsimRefused || error instanceof FaresRefused ? { faults: error.faults } : {}
+  const code = error instanceof Refusal ? error.code : 'refused'
+  console.error(json ? JSON.stringify({ error: { code, message: error.message, ...faults } }) : error.message)
+  return 1
+}
+
+const usage = (command: Command) => `airside ${command.name} ${command.usage}`.trimEnd()
+
+function help(commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(one => usage(one).length))
+  const wide = width <= 60
+  const lines = commands.map(one => (wide ? `  ${usage(one).padEnd(width)}  ${one.summary}` : `  ${usage(one)}\n      ${one.summary}`))
+  return [
+    'airside COMMAND [--region intl|cn] [--json]',
+    '',
+    ...lines,
+    '',
+    'Commands work on the same database as a running server, which follows within a second.',
+  ].join('\n')
+}
+
+main(process.argv.slice(2))
+  .then(code => {
+    process.exitCode = code
+  })
+  .catch(error => {
+    if (error instanceof SettingsFault) console.error(error.message)
+    else console.error(error instanceof Error ? (error.stack ?? error.message) : error)
+    process.exitCode = 1
+  })

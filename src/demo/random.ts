@@ -1,0 +1,13 @@
+/**
+ * A seeded source of numbers from 0 to below 1 (mulberry32): the same seed gives the same sequence on every machine, so that invented data
+ * are the same bytes each time they are made.
+ */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

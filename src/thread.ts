@@ -1,0 +1,185 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import type { FastifyInstance } from 'fastify'
+import { createApi } from './api/server.ts'
+import { book } from './booking/book.ts'
+import { findBooking, listBookings } from './booking/read.ts'
+import { connect, type Database } from './db/database.ts'
+import { createLog } from './log.ts'
+import type { FromThread, RegionStart, ThreadStart, ToThread } from './messages.ts'
+import { bookings, registry, requestLogDropped, requestSeconds, requests } from './metrics.ts'
+import { search } from './offer/search.ts'
+import { admission } from './partner/admit.ts'
+import { allowanceKey, attachAllowances, rateLimitHeaders, take } from './partner/allowance.ts'
+import { PEPPER_PURPOSE } from './partner/key.ts'
+import { requestLog } from './partner/request-log.ts'
+import { age, freshAt, isStopping, keyGeneration, pulse } from './pulse.ts'
+import { deriveKey } from './secret.ts'
+import type { Region } from './settings.ts'
+import { createInventory, INVENTORY } from './supplier/inventory/inventory.ts'
+import { openWorld, type World } from './supplier/inventory/world.ts'
+import { rulesOf } from './supplier/inventory/rules.ts'
+
+/** The roof of one API thread: a listener for each region, over the shared timetable. Everything else lives in the control thread. */
+const start = workerData as ThreadStart
+const control = parentPort!
+const tell = (message: FromThread) => control.postMessage(message)
+const log = createLog(start.settings.log, 'api')
+
+/** A thread that has not heard from the database for so long is not ready. */
+const PULSE_AGE_MAX_MS = 2_000
+/** Connections of all threads and regions together, so that a database with the usual hundred has room. */
+const CONNECTIONS_TOTAL = 64
+const CONNECTIONS_MAX = 10
+const ASK_TIMEOUT_MS = 2_000
+
+const asked = new Map<number, (answer: string) => void>()
+let tickets = 0
+
+/** Asks the control thread; resolves with its answer, or with '' when it gives none in time. */
+function ask(message: (ticket: number) => FromThread): Promise<string> {
+  const ticket = ++tickets
+  return new Promise(resolve => {
+    const timer = setTimeout(() => answer(ticket, ''), ASK_TIMEOUT_MS)
+    asked.set(ticket, text => {
+      clearTimeout(timer)
+      resolve(text)
+    })
+    tell(message(ticket))
+  })
+}
+
+function answer(ticket: number, text: string): void {
+  asked.get(ticket)?.(text)
+  asked.delete(ticket)
+}
+
+type Door = { api: FastifyInstance; database: Database; close(): Promise<void>; swap(world: World): void }
+
+function openDoor({ region, database: options, pulse: beats, world: first }: RegionStart): Door {
+  const { settings, secret } = start
+  const share = Math.floor(CONNECTIONS_TOTAL / settings.threads / start.regions.length)
+  const poolMax = Math.max(2, Math.min(CONNECTIONS_MAX, share))
+  const database = connect({ ...options, poolMax, applicationName: `airside ${region} api`, log })
+  const shared = pulse(beats)
+  const table = attachAllowances(start.allowance)
+  const requestsLog = requestLog({ database, log })
+  let world = first && openWorld(first)
+  const inventory = createInventory(() => world, rulesOf(settings))
+  const house = {
+    suppliers: new Map([[INVENTORY, inventory]]),
+    database,
+    log,
+    now: Date.now,
+    rates: () => world?.rates,
+    offerKey: deriveKey(secret, `offer ${region}`),
+    requestKey: deriveKey(secret, `request ${region}`),
+    travellerKey: { master: deriveKey(secret, `traveller data ${region}`), region },
+    bookingWaitMs: settings.bookingWaitMs,
+    seatsChanged: async () => void (await ask(ticket => ({ kind: 'seats changed', region, ticket }))),
+  }
+  const { admit } = admission({
+    database,
+    region,
+    prefix: settings.keyPrefix,
+    pepper: deriveKey(secret, PEPPER_PURPOSE),
+    generation: () => keyGeneration(shared),
+    freshAt: () => freshAt(shared),
+  })
+  const api = createApi({
+    region,
+    settings,
+    log,
+    now: Date.now,
+    admit,
+    take(name, caller) {
+      const allowance = settings.limits[name]
+      const bucket = name.split('.', 1)[0]!
+      const taken = take(table, allowanceKey(region, caller.accountId, caller.mode, bucket), allowance, Date.now())
+      return { allowed: taken.allowed, headers: rateLimitHeaders(bucket, allowance, taken) }
+    },
+    search: (caller, query) => search(house, caller, query),
+    async book(caller, request, reply, idempotencyKey) {
+      const counted = {
+        ...reply,
+        booking(booking: Parameters<typeof reply.booking>[0]) {
+          bookings.inc({ region, mode: caller.mode, status: booking.status })
+          return reply.booking(booking)
+        },
+      }
+      return book(house, caller, request, counted, idempotencyKey)
+    },
+    retrieve: (caller, id) => findBooking(house, caller, id),
+    list: (caller, page) => listBookings(house, caller, page),
+    logRequest(entry) {
+      requestsLog.add(entry)
+      requests.inc({ region, route: entry.route, status: entry.status })
+      requestSeconds.observe({ region, route: entry.route }, entry.durationMs / 1000)
+    },
+    async ready() {
+      if (isStopping(shared) || world === undefined || age(shared) > PULSE_AGE_MAX_MS) return false
+      try {
+        await database.query('select 1')
+        return true
+      } catch {
+        return false
+      }
+    },
+    async metrics() {
+      requestLogDropped.set({ region }, requestsLog.dropped())
+      return ask(ticket => ({ kind: 'metrics wanted', ticket }))
+    },
+  })
+  return {
+    api,
+    database,
+    swap(next) {
+      world = next
+    },
+    async close() {
+      await api.close()
+      await requestsLog.close()
+      await database.close()
+    },
+  }
+}
+
+const doors = new Map<Region, Door>(start.regions.map(one => [one.region, openDoor(one)]))
+
+control.on('message', (message: ToThread) => {
+  if (message.kind === 'listen') void listen(message.ports)
+  else if (message.kind === 'world') doors.get(message.region)?.swap(openWorld(message.world))
+  else if (message.kind === 'seats followed') answer(message.ticket, '')
+  else if (message.kind === 'metrics') answer(message.ticket, message.text)
+  else if (message.kind === 'collect') void collect(message.ticket)
+  else void stop()
+})
+
+/** Opens the listeners. Port 0 takes any free one; the control thread tells the other threads which. */
+async function listen(ports: Readonly<Partial<Record<Region, number>>>): Promise<void> {
+  const open: Partial<Record<Region, number>> = {}
+  for (const [region, { api }] of doors) {
+    const port = ports[region]!
+    try {
+      await api.listen({ host: start.settings.host, port, ...(start.settings.threads > 1 ? { reusePort: true } : {}) })
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      const name = region === 'cn' ? 'AIRSIDE_PORT_CN' : 'AIRSIDE_PORT'
+      const reason = code === 'EADDRINUSE' ? `port ${port} is taken; stop what uses it or set ${name}` : message
+      tell({ kind: 'failed', message: `Airside cannot listen on ${start.settings.host}: ${reason}` })
+      return
+    }
+    const address = api.server.address()
+    if (address !== null && typeof address === 'object') open[region] = address.port
+  }
+  tell({ kind: 'listening', ports: open })
+}
+
+async function collect(ticket: number): Promise<void> {
+  tell({ kind: 'collected', ticket, metrics: await registry.getMetricsAsJSON() })
+}
+
+async function stop(): Promise<void> {
+  await Promise.allSettled([...doors.values()].map(door => door.close()))
+  tell({ kind: 'stopped' })
+  control.close()
+}
