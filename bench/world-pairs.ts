@@ -7,21 +7,21 @@ export type Pair = { a: number; b: number; km: number; flights: number }
 
 /** Destinations of an airport by its rank's share of all airports; between the points a power law. */
 const DEGREES: readonly (readonly [share: number, degree: number])[] = [
-  [0.0005, 252],
-  [0.01, 136],
+  [0.0005, 256],
+  [0.01, 140],
   [0.1, 34],
-  [0.25, 12],
-  [0.5, 3],
+  [0.25, 13.5],
+  [0.5, 3.2],
   [0.8, 1.2],
   [1, 1],
 ]
 
 /** Flight numbers of a pair by its share of all pairs, busiest first. */
 const FREQUENCIES: readonly (readonly [share: number, flights: number])[] = [
-  [0.00005, 80],
-  [0.01, 17],
-  [0.05, 7.5],
-  [0.1, 5],
+  [0.00005, 74],
+  [0.01, 14.6],
+  [0.05, 7],
+  [0.1, 4.9],
   [0.25, 2.2],
   [0.45, 1],
   [1, 1],
@@ -79,7 +79,12 @@ export function worldPairs(airports: readonly Airport[], seed: number): Pair[] {
     willing[b * count + a] = 0
     left[a]!--
     left[b]!--
-    pairs.push({ a: Math.min(a, b), b: Math.max(a, b), km: kmBetween(airports[a]!, airports[b]!), flights: 1 })
+    pairs.push({
+      a: Math.min(a, b),
+      b: Math.max(a, b),
+      km: kmBetween(airports[a]!, airports[b]!),
+      flights: 1,
+    })
   }
   return withFrequencies(pairs, size, random)
 }
@@ -100,8 +105,7 @@ function draw(weights: Float64Array, random: () => number): number {
   return last
 }
 
-const kmBetween = (a: Airport, b: Airport) =>
-  greatCircleKm(a.latitude, a.longitude, b.latitude, b.longitude)
+const kmBetween = (a: Airport, b: Airport) => greatCircleKm(a.latitude, a.longitude, b.latitude, b.longitude)
 
 /** How willingly each airport is joined to each other: a square matrix, row by row. */
 function willingness(airports: readonly Airport[]): Float64Array {
@@ -122,7 +126,7 @@ function willingness(airports: readonly Airport[]): Float64Array {
 function withFrequencies(pairs: readonly Pair[], size: readonly number[], random: () => number): Pair[] {
   const busy = pairs.map(pair => {
     const noise = Math.exp(1.6 * (random() + random() + random() - 1.5))
-    return { pair, weight: ((size[pair.a]! * size[pair.b]!) ** 0.5 * noise) / (1 + pair.km / 1500) }
+    return { pair, weight: ((size[pair.a]! * size[pair.b]!) ** 0.45 * noise) / (1 + pair.km / 1500) }
   })
   busy.sort((x, y) => y.weight - x.weight)
   return busy.map(({ pair }, i) => {

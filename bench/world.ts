@@ -12,7 +12,13 @@ import { busiestAirports } from './world-airports.ts'
 import { type Pair, worldPairs } from './world-pairs.ts'
 
 /** A flight number: its airports, and a local departure at each but the last. */
-type Flight = { carrier: number; weekdays: number; airports: Airport[]; departures: number[]; aircraft: string }
+type Flight = {
+  carrier: number
+  weekdays: number
+  airports: Airport[]
+  departures: number[]
+  aircraft: string
+}
 
 const AIRPORTS = 2030
 const DAYS_AHEAD = 363
@@ -22,7 +28,15 @@ const DAILY = 0b1111111
  * SSIM text of a year from the day before `today` (a day number of travel/time): about 50,000 flights a day between 2,030 airports at `scale`
  * 1; the scale multiplies airports and flights alike, as far as there are airports. Equal arguments give equal bytes.
  */
-export function worldSchedule({ seed, today, scale }: { seed: number; today: number; scale: number }): Uint8Array {
+export function worldSchedule({
+  seed,
+  today,
+  scale,
+}: {
+  seed: number
+  today: number
+  scale: number
+}): Uint8Array {
   const random = randomFrom(seed + 1)
   const airports = busiestAirports(Math.max(20, Math.round(AIRPORTS * scale)), seed)
   const carriersOf = carrierBases(airports)
@@ -101,7 +115,15 @@ function departureAt(share: number): number {
   return 5 * Math.floor(((5 + hour) * 60 + Math.min(0.999, left / HOURS[hour]!) * 60) / 5)
 }
 
-const SPLITS = [0b0010101, 0b1010101, 0b0001111, 0b0110110, 0b0001110] as const
+const SPLITS = [0b0010101, 0b1010101, 0b0001111, 0b0110110, 0b0001010] as const
+
+/** Weekdays of the flight numbers that share one daily service; a pair with one service may not have it every day. */
+function serviceDays(flights: number, random: () => number): number[] {
+  const style = random()
+  const some = SPLITS[Math.floor(random() * SPLITS.length)]!
+  if (style < (flights === 1 ? 0.42 : 0.64)) return [DAILY]
+  return style < (flights === 1 ? 0.54 : 0.92) ? [some, DAILY ^ some] : [random() < 0.6 ? some : DAILY ^ some]
+}
 
 function pairFlights(
   pair: Pair,
@@ -112,17 +134,18 @@ function pairFlights(
   const [a, b] = [airports[pair.a]!, airports[pair.b]!]
   const candidates = [...carriersOf(a.country), ...carriersOf(b.country)]
   // The square makes some carriers of a country much larger than the others.
-  const anyCarrier = () => candidates[Math.floor(random() ** 2 * candidates.length)] ?? Math.floor(random() * CARRIERS)
+  const anyCarrier = () =>
+    candidates[Math.floor(random() ** 2 * candidates.length)] ?? Math.floor(random() * CARRIERS)
   const main = anyCarrier()
   const flights: Flight[] = []
   for (let i = 0; i < pair.flights; i++) {
     const carrier = i > 0 && random() < 0.22 ? anyCarrier() : main
     const aircraft = aircraftFor(pair.km, pair.flights, random())
-    const style = random()
-    const split = SPLITS[Math.floor(random() * SPLITS.length)]!
-    const masks = style < 0.62 ? [DAILY] : style < 0.9 ? [split, DAILY ^ split] : [random() < 0.8 ? split | 0b100 : split]
-    for (const weekdays of masks) {
-      for (const way of [[a, b], [b, a]] as const) {
+    for (const weekdays of serviceDays(pair.flights, random)) {
+      for (const way of [
+        [a, b],
+        [b, a],
+      ] as const) {
         const departure = departureAt((i + random()) / pair.flights)
         flights.push({ carrier, weekdays, airports: [...way], departures: [departure], aircraft })
       }
@@ -180,7 +203,9 @@ function chained(flights: Flight[], random: () => number): Flight[] {
       flight.departures[0]! + blockMinutes(origin, middle) + offsetOf(middle.zone) - offsetOf(origin.zone)
     const next = departing.get(key(flight.carrier, flight.weekdays, middle))?.find(other => {
       const ground = other.departures[0]! - arrival
-      return ground >= LEAST_GROUND && ground <= MOST_GROUND && !taken.has(other) && other.airports[1] !== origin
+      return (
+        ground >= LEAST_GROUND && ground <= MOST_GROUND && !taken.has(other) && other.airports[1] !== origin
+      )
     })
     if (next === undefined) continue
     taken.add(flight).add(next)

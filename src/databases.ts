@@ -13,7 +13,9 @@ const nameOf = (region: Region) => `airside_${region}`
 
 /** The databases of all regions this process serves: the operator's own, or the embedded PostgreSQL, started here. */
 export async function openDatabases(settings: Settings, log: Logger): Promise<Databases> {
-  const embedded = needsEmbedded(settings) ? await startEmbedded({ dataDir: settings.dataDir, log }) : undefined
+  const embedded = needsEmbedded(settings)
+    ? await startEmbedded({ dataDir: settings.dataDir, log })
+    : undefined
   return databases(settings, embedded)
 }
 

@@ -50,15 +50,20 @@ export async function follow(needs: FollowNeeds): Promise<Follower> {
     beat(needs.pulse, await readGeneration(database), sentAt)
     if (!needs.sells) return
     const state = await readState(database)
-    const stale = loaded === undefined ? state.imageBytes > 0 : !sameGeneration(state, loaded.world.generation)
+    const stale =
+      loaded === undefined ? state.imageBytes > 0 : !sameGeneration(state, loaded.world.generation)
     if (stale) {
       const startedAt = performance.now()
       loaded = await loadWorld(database, needs.images, needs.now())
       if (loaded === undefined) return
       needs.swap(buffersOf(loaded))
       const { flights, airports } = loaded.world.timetable.counts
-      log.info({ ...loaded.world.generation, flights, airports, ms: Math.round(performance.now() - startedAt) }, 'inventory loaded')
-    } else if (loaded !== undefined && (await followSeats(database, loaded, needs.now()))) needs.swap(buffersOf(loaded))
+      log.info(
+        { ...loaded.world.generation, flights, airports, ms: Math.round(performance.now() - startedAt) },
+        'inventory loaded',
+      )
+    } else if (loaded !== undefined && (await followSeats(database, loaded, needs.now())))
+      needs.swap(buffersOf(loaded))
   }
 
   async function run(): Promise<void> {

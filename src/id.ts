@@ -30,5 +30,9 @@ export function newId<P extends Prefix>(prefix: P): Id<P> {
 
 /** Whether `text` has the form of an id with this prefix; anything else cannot exist and needs no look-up. */
 export function isId<P extends Prefix>(prefix: P, text: string): text is Id<P> {
-  return text.length === prefix.length + 1 + LENGTH && text.startsWith(`${prefix}_`) && /^[a-z]{3}_[0-9A-Za-z]+$/.test(text)
+  return (
+    text.length === prefix.length + 1 + LENGTH &&
+    text.startsWith(`${prefix}_`) &&
+    /^[a-z]{3}_[0-9A-Za-z]+$/.test(text)
+  )
 }

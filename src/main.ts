@@ -1,5 +1,5 @@
 import { createPostman } from './booking/confirmation/send.ts'
-import { openDatabases, masterSecret } from './databases.ts'
+import { masterSecret, openDatabases } from './databases.ts'
 import { connect, type Database } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
 import { createDemoAccount, type DemoAccount, readDemoFile, writeDemoFile } from './demo/accounts.ts'
@@ -27,7 +27,12 @@ const STOP_WITHIN_MS = 9_500
 const NOTICE_MS = 200
 const DEMO_EVERY_MS = 60 * 60_000
 /** Imports and compiling take longer than a request may. */
-const CONTROL = { poolMax: 6, statementTimeoutMs: 120_000, lockTimeoutMs: 60_000, idleInTransactionTimeoutMs: 120_000 }
+const CONTROL = {
+  poolMax: 6,
+  statementTimeoutMs: 120_000,
+  lockTimeoutMs: 60_000,
+  idleInTransactionTimeoutMs: 120_000,
+}
 
 type RegionHouse = { region: Region; database: Database; pulse: Pulse; follower: Follower }
 
@@ -35,7 +40,8 @@ type RegionHouse = { region: Region; database: Database; pulse: Pulse; follower:
 export async function start(settings: Settings, log: Logger): Promise<{ stop(): Promise<void> }> {
   const closers: (() => Promise<void>)[] = []
   const stop = async () => {
-    for (const close of closers.splice(0).reverse()) await close().catch(error => log.error({ err: error }, 'while stopping'))
+    for (const close of closers.splice(0).reverse())
+      await close().catch(error => log.error({ err: error }, 'while stopping'))
   }
   try {
     await open(settings, log, closer => closers.push(closer))
@@ -46,7 +52,11 @@ export async function start(settings: Settings, log: Logger): Promise<{ stop(): 
   }
 }
 
-async function open(settings: Settings, log: Logger, onStop: (closer: () => Promise<void>) => void): Promise<void> {
+async function open(
+  settings: Settings,
+  log: Logger,
+  onStop: (closer: () => Promise<void>) => void,
+): Promise<void> {
   const startedAt = performance.now()
   for (const warning of settings.warnings) log.warn(warning)
   collectProcessMetrics()
@@ -61,7 +71,12 @@ async function open(settings: Settings, log: Logger, onStop: (closer: () => Prom
 
   const houses = await Promise.all(
     regions.map(async (region): Promise<RegionHouse> => {
-      const options = { ...databases.of(region), ...CONTROL, applicationName: `airside ${region} control`, log }
+      const options = {
+        ...databases.of(region),
+        ...CONTROL,
+        applicationName: `airside ${region} control`,
+        log,
+      }
       const { applied } = await migrate(options)
       if (applied.length > 0) log.info({ region, applied: applied.length }, 'database migrated')
       const database = connect(options)
@@ -127,11 +142,16 @@ async function open(settings: Settings, log: Logger, onStop: (closer: () => Prom
       regions.map(region => [region, `http://${printable(settings.host)}:${threads!.ports[region]}/v1`]),
     )
     const accounts = Object.fromEntries(
-      regions.filter(region => demo[region] !== undefined).map(region => [region, { baseUrl: baseUrls[region]!, ...demo[region]!, }]),
+      regions
+        .filter(region => demo[region] !== undefined)
+        .map(region => [region, { baseUrl: baseUrls[region]!, ...demo[region]! }]),
     ) as Partial<Record<Region, DemoAccount>>
-    for (const region of regions) if (accounts[region] !== undefined) accounts[region].baseUrl = baseUrls[region]!
+    for (const region of regions)
+      if (accounts[region] !== undefined) accounts[region].baseUrl = baseUrls[region]!
     if (Object.keys(accounts).length > 0) writeDemoFile(settings.dataDir, accounts)
-    console.log(welcome({ settings, baseUrls, accounts, now: Date.now(), startedInMs: performance.now() - startedAt }))
+    console.log(
+      welcome({ settings, baseUrls, accounts, now: Date.now(), startedInMs: performance.now() - startedAt }),
+    )
   } else console.log(`Airside works for ${regions.join(' and ')} (${settings.roles.join(', ')}).`)
 }
 

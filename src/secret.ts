@@ -30,7 +30,10 @@ export function open(key: Buffer, sealed: Uint8Array, context: string): Buffer |
     .setAAD(Buffer.from(context))
     .setAuthTag(sealed.subarray(sealed.length - TAG_BYTES))
   try {
-    return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, sealed.length - TAG_BYTES)), decipher.final()])
+    return Buffer.concat([
+      decipher.update(sealed.subarray(NONCE_BYTES, sealed.length - TAG_BYTES)),
+      decipher.final(),
+    ])
   } catch {
     return undefined
   }

@@ -49,7 +49,9 @@ export type Settings = {
 export class SettingsFault extends Error {
   readonly faults: readonly string[]
   constructor(faults: readonly string[]) {
-    super(`The settings have ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map(f => `  ${f}`).join('\n')}`)
+    super(
+      `The settings have ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map(f => `  ${f}`).join('\n')}`,
+    )
     this.name = 'SettingsFault'
     this.faults = faults
   }
@@ -86,7 +88,12 @@ export function readSettings(env: Environment = process.env): Settings {
   const whole = (min: number, max: number) => (text: string) =>
     /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined
 
-  const regionNames = read('AIRSIDE_REGIONS', [...REGIONS], 'a comma-separated list of intl and cn', subsetOf(REGIONS))
+  const regionNames = read(
+    'AIRSIDE_REGIONS',
+    [...REGIONS],
+    'a comma-separated list of intl and cn',
+    subsetOf(REGIONS),
+  )
   const port = read('AIRSIDE_PORT', 8080, 'a port from 0 (any free one) to 65535', whole(0, 65_535))
   const portCn = read('AIRSIDE_PORT_CN', 8081, 'a port from 0 (any free one) to 65535', whole(0, 65_535))
   const url = read('AIRSIDE_DATABASE_URL', undefined, DATABASE_URL, databaseUrl)
@@ -95,29 +102,52 @@ export function readSettings(env: Environment = process.env): Settings {
   if (regionNames.includes('intl')) regions.intl = { port, databaseUrl: url, currency: 'USD' }
   if (regionNames.includes('cn')) regions.cn = { port: portCn, databaseUrl: urlCn, currency: 'CNY' }
   if (regions.intl !== undefined && regions.cn !== undefined && port === portCn && port !== 0) {
-    faults.push(`AIRSIDE_PORT_CN=${portCn}: must differ from AIRSIDE_PORT, each region has a listener of its own`)
+    faults.push(
+      `AIRSIDE_PORT_CN=${portCn}: must differ from AIRSIDE_PORT, each region has a listener of its own`,
+    )
   }
   if (url !== undefined && url === urlCn) {
-    faults.push('AIRSIDE_DATABASE_URL_CN: must differ from AIRSIDE_DATABASE_URL, each region has a database of its own')
+    faults.push(
+      'AIRSIDE_DATABASE_URL_CN: must differ from AIRSIDE_DATABASE_URL, each region has a database of its own',
+    )
   }
   const secret = read('AIRSIDE_SECRET', undefined, 'at least 32 characters of random text', text =>
     text.length >= 32 ? text : undefined,
   )
   const external = Object.values(regions).some(region => region.databaseUrl !== undefined)
   if (external && secret === undefined && raw('AIRSIDE_SECRET') === undefined) {
-    faults.push('AIRSIDE_SECRET: must be set when the database is external; use at least 32 random characters')
+    faults.push(
+      'AIRSIDE_SECRET: must be set when the database is external; use at least 32 random characters',
+    )
   }
 
   const settings: Omit<Settings, 'warnings'> = {
     dataDir: resolve(raw('AIRSIDE_DATA_DIR') ?? '.airside'),
     regions,
-    host: read('AIRSIDE_HOST', '127.0.0.1', 'a host name or address', t => (/^[0-9A-Za-z.:_-]{1,253}$/.test(t) ? t : undefined)),
-    roles: read('AIRSIDE_ROLES', [...ROLES], 'a comma-separated list of api, dashboard and worker', subsetOf(ROLES)),
-    threads: read('AIRSIDE_THREADS', Math.min(availableParallelism(), 64), 'a number of API threads from 1 to 64', whole(1, 64)),
-    brand: read('AIRSIDE_BRAND', 'Airside', 'letters, digits and hyphens, at most 32: it becomes part of a header', t =>
-      /^[0-9A-Za-z][0-9A-Za-z-]{0,31}$/.test(t) ? t : undefined,
+    host: read('AIRSIDE_HOST', '127.0.0.1', 'a host name or address', t =>
+      /^[0-9A-Za-z.:_-]{1,253}$/.test(t) ? t : undefined,
     ),
-    keyPrefix: read('AIRSIDE_KEY_PREFIX', 'air', '2 to 8 lower-case letters', t => (/^[a-z]{2,8}$/.test(t) ? t : undefined)),
+    roles: read(
+      'AIRSIDE_ROLES',
+      [...ROLES],
+      'a comma-separated list of api, dashboard and worker',
+      subsetOf(ROLES),
+    ),
+    threads: read(
+      'AIRSIDE_THREADS',
+      Math.min(availableParallelism(), 64),
+      'a number of API threads from 1 to 64',
+      whole(1, 64),
+    ),
+    brand: read(
+      'AIRSIDE_BRAND',
+      'Airside',
+      'letters, digits and hyphens, at most 32: it becomes part of a header',
+      t => (/^[0-9A-Za-z][0-9A-Za-z-]{0,31}$/.test(t) ? t : undefined),
+    ),
+    keyPrefix: read('AIRSIDE_KEY_PREFIX', 'air', '2 to 8 lower-case letters', t =>
+      /^[a-z]{2,8}$/.test(t) ? t : undefined,
+    ),
     secret,
     limits: read('AIRSIDE_LIMITS', DEFAULT_LIMITS, LIMITS, limits),
     minimumConnection: read(
@@ -126,13 +156,21 @@ export function readSettings(env: Environment = process.env): Settings {
       'minutes by status, for example DD=30,DI=60,ID=90,II=90',
       connectionTimes,
     ),
-    longestConnectionMinutes: read('AIRSIDE_LONGEST_CONNECTION', 480, 'minutes from 30 to 1439', whole(30, 1439)),
+    longestConnectionMinutes: read(
+      'AIRSIDE_LONGEST_CONNECTION',
+      480,
+      'minutes from 30 to 1439',
+      whole(30, 1439),
+    ),
     bookingWaitMs: read('AIRSIDE_BOOKING_WAIT', 5000, 'milliseconds from 100 to 30000', whole(100, 30_000)),
     smtpUrl: read('AIRSIDE_SMTP_URL', undefined, 'smtp://user:password@host:port or smtps://…', t =>
       /^smtps?:\/\/[^\s/]+/.test(t) && URL.canParse(t) ? t : undefined,
     ),
-    mailFrom: read('AIRSIDE_MAIL_FROM', 'Airside <bookings@localhost>', 'an address such as "Acme <bookings@example.com>"', t =>
-      /^[^\r\n]{3,254}$/.test(t) && t.includes('@') ? t : undefined,
+    mailFrom: read(
+      'AIRSIDE_MAIL_FROM',
+      'Airside <bookings@localhost>',
+      'an address such as "Acme <bookings@example.com>"',
+      t => (/^[^\r\n]{3,254}$/.test(t) && t.includes('@') ? t : undefined),
     ),
     log: read('AIRSIDE_LOG', 'info', 'one of fatal, error, warn, info, debug, silent', t =>
       ['fatal', 'error', 'warn', 'info', 'debug', 'silent'].includes(t) ? (t as LogLevel) : undefined,
@@ -153,7 +191,9 @@ const secretive = (name: string) => /SECRET|URL/.test(name)
 function subsetOf<T extends string>(all: readonly T[]): (text: string) => T[] | undefined {
   return text => {
     const parts = text.split(',').map(part => part.trim())
-    return parts.every(part => (all as readonly string[]).includes(part)) ? all.filter(name => parts.includes(name)) : undefined
+    return parts.every(part => (all as readonly string[]).includes(part))
+      ? all.filter(name => parts.includes(name))
+      : undefined
   }
 }
 
@@ -189,4 +229,3 @@ function nearest(name: string, known: ReadonlySet<string>): string {
   const shares = (other: string) => [...other].filter((letter, i) => name[i] === letter).length
   return [...known].sort((a, b) => shares(b) - shares(a))[0]!
 }
-

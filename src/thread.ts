@@ -16,8 +16,8 @@ import { age, freshAt, isStopping, keyGeneration, pulse } from './pulse.ts'
 import { deriveKey } from './secret.ts'
 import type { Region } from './settings.ts'
 import { createInventory, INVENTORY } from './supplier/inventory/inventory.ts'
-import { openWorld, type World } from './supplier/inventory/world.ts'
 import { rulesOf } from './supplier/inventory/rules.ts'
+import { openWorld, type World } from './supplier/inventory/world.ts'
 
 /** The roof of one API thread: a listener for each region, over the shared timetable. Everything else lives in the control thread. */
 const start = workerData as ThreadStart
@@ -94,7 +94,12 @@ function openDoor({ region, database: options, pulse: beats, world: first }: Reg
     take(name, caller) {
       const allowance = settings.limits[name]
       const bucket = name.split('.', 1)[0]!
-      const taken = take(table, allowanceKey(region, caller.accountId, caller.mode, bucket), allowance, Date.now())
+      const taken = take(
+        table,
+        allowanceKey(region, caller.accountId, caller.mode, bucket),
+        allowance,
+        Date.now(),
+      )
       return { allowed: taken.allowed, headers: rateLimitHeaders(bucket, allowance, taken) }
     },
     search: (caller, query) => search(house, caller, query),
@@ -160,11 +165,16 @@ async function listen(ports: Readonly<Partial<Record<Region, number>>>): Promise
   for (const [region, { api }] of doors) {
     const port = ports[region]!
     try {
-      await api.listen({ host: start.settings.host, port, ...(start.settings.threads > 1 ? { reusePort: true } : {}) })
+      await api.listen({
+        host: start.settings.host,
+        port,
+        ...(start.settings.threads > 1 ? { reusePort: true } : {}),
+      })
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException
       const name = region === 'cn' ? 'AIRSIDE_PORT_CN' : 'AIRSIDE_PORT'
-      const reason = code === 'EADDRINUSE' ? `port ${port} is taken; stop what uses it or set ${name}` : message
+      const reason =
+        code === 'EADDRINUSE' ? `port ${port} is taken; stop what uses it or set ${name}` : message
       tell({ kind: 'failed', message: `Airside cannot listen on ${start.settings.host}: ${reason}` })
       return
     }

@@ -50,7 +50,9 @@ export async function startThreads(needs: ThreadsNeeds): Promise<Threads> {
   for (const worker of workers) {
     worker.on('message', (message: FromThread) => {
       if (message.kind === 'seats changed') {
-        void needs.seatsChanged(message.region).then(() => send(worker, { kind: 'seats followed', ticket: message.ticket }))
+        void needs
+          .seatsChanged(message.region)
+          .then(() => send(worker, { kind: 'seats followed', ticket: message.ticket }))
       } else if (message.kind === 'metrics wanted') {
         void collect().then(text => send(worker, { kind: 'metrics', ticket: message.ticket, text }))
       } else if (message.kind === 'collected') {
@@ -69,7 +71,11 @@ export async function startThreads(needs: ThreadsNeeds): Promise<Threads> {
   async function collect(): Promise<string> {
     const ticket = ++tickets
     const { promise, resolve } = Promise.withResolvers<void>()
-    const run = { left: workers.length, metrics: [await registry.getMetricsAsJSON()] as object[][], done: resolve }
+    const run = {
+      left: workers.length,
+      metrics: [await registry.getMetricsAsJSON()] as object[][],
+      done: resolve,
+    }
     collecting.set(ticket, run)
     for (const worker of workers) send(worker, { kind: 'collect', ticket })
     await Promise.race([promise, sleep(COLLECT_PATIENCE_MS, undefined, { ref: false })])
@@ -79,7 +85,10 @@ export async function startThreads(needs: ThreadsNeeds): Promise<Threads> {
 
   function listen(worker: Worker, ports: Ports): Promise<Ports> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error('an API thread did not start in time')), START_PATIENCE_MS)
+      const timer = setTimeout(
+        () => reject(new Error('an API thread did not start in time')),
+        START_PATIENCE_MS,
+      )
       const hear = (message: FromThread) => {
         if (message.kind !== 'listening' && message.kind !== 'failed') return
         clearTimeout(timer)

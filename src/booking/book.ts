@@ -1,9 +1,9 @@
+import { newId } from '../id.ts'
 import { record } from '../ledger/store.ts'
 import { OFFER_VALID_MS } from '../offer/offer.ts'
 import { type OfferContents, offerHash, openOffer } from '../offer/seal.ts'
 import type { Caller } from '../partner/account.ts'
-import { newId } from '../id.ts'
-import { Refusal, invalidParams } from '../refusal.ts'
+import { invalidParams, Refusal } from '../refusal.ts'
 import { mac } from '../secret.ts'
 import type { Quote, Supplier } from '../supplier/supplier.ts'
 import { convert, type Rates } from '../travel/exchange.ts'
@@ -49,7 +49,8 @@ export async function book(
   idempotencyKey: string | undefined,
 ): Promise<Answer> {
   const requestMac = mac(house.requestKey, JSON.stringify(request))
-  if (idempotencyKey === undefined) return { ...(await answer(house, caller, request, requestMac, reply, undefined)), replayed: false }
+  if (idempotencyKey === undefined)
+    return { ...(await answer(house, caller, request, requestMac, reply, undefined)), replayed: false }
   const before = await replay(house.database, caller, idempotencyKey, requestMac)
   if (before.answer !== undefined) return before.answer
   const key = before.known ? undefined : idempotencyKey
@@ -68,7 +69,8 @@ async function answer(
   try {
     return { status: 200, body: reply.booking(await make(house, caller, request, requestMac, key)) }
   } catch (error) {
-    if (error instanceof Refusal && (error.code === 'unavailable' || error.code === 'expired_offer')) return reply.refusal(error)
+    if (error instanceof Refusal && (error.code === 'unavailable' || error.code === 'expired_offer'))
+      return reply.refusal(error)
     throw error
   }
 }
@@ -91,11 +93,20 @@ async function make(
   if (house.now() > offer.issuedAt + OFFER_VALID_MS) {
     const booking = await existing()
     if (booking !== undefined) return booking
-    throw new Refusal('expired_offer', 'This offer is older than 15 minutes; search again and book a fresh one.', { param: 'offerId' })
+    throw new Refusal(
+      'expired_offer',
+      'This offer is older than 15 minutes; search again and book a fresh one.',
+      { param: 'offerId' },
+    )
   }
   const supplier = house.suppliers.get(offer.supplier)
   if (supplier === undefined) throw gone()
-  const quote = await supplier.quote(caller.mode, offer.reference, offer.passengers, AbortSignal.timeout(QUOTE_DEADLINE_MS))
+  const quote = await supplier.quote(
+    caller.mode,
+    offer.reference,
+    offer.passengers,
+    AbortSignal.timeout(QUOTE_DEADLINE_MS),
+  )
   if (quote.kind !== 'open') return (await existing()) ?? raise(notAtThisPrice(house, offer, quote))
 
   const written = await writePending(house, caller, supplier, offer, quote, request, hash, requestMac, key)
@@ -111,7 +122,12 @@ async function make(
   if (booking !== undefined) return booking
   // Someone took the seats since the search was brought up to date: what does the journey cost now?
   await house.seatsChanged()
-  const now = await supplier.quote(caller.mode, offer.reference, offer.passengers, AbortSignal.timeout(QUOTE_DEADLINE_MS))
+  const now = await supplier.quote(
+    caller.mode,
+    offer.reference,
+    offer.passengers,
+    AbortSignal.timeout(QUOTE_DEADLINE_MS),
+  )
   throw now.kind === 'open' ? gone() : notAtThisPrice(house, offer, now)
 }
 
@@ -148,7 +164,8 @@ async function writePending(
   const sealed = sealTravellers(house.travellerKey, id, request.passengers, contact)
   try {
     return await house.database.transaction(async tx => {
-      if (key !== undefined && !(await claimKey(tx, caller, key, requestMac, takeOverSeconds))) throw new RolledBack('key_taken')
+      if (key !== undefined && !(await claimKey(tx, caller, key, requestMac, takeOverSeconds)))
+        throw new RolledBack('key_taken')
       const inserted = await insertBooking(tx, caller, {
         id,
         supplier: supplier.name,
@@ -167,7 +184,10 @@ async function writePending(
       if (inserted === undefined) throw new RolledBack('booked_before')
       await record(tx, caller, id, 'hold', total)
       // The seats come last: their rows are the ones that others wait for.
-      const claim = supplier.stock === undefined ? '' : await supplier.stock.claim(tx, caller.mode, offer.reference, offer.passengers)
+      const claim =
+        supplier.stock === undefined
+          ? ''
+          : await supplier.stock.claim(tx, caller.mode, offer.reference, offer.passengers)
       if (claim === undefined) throw new RolledBack('sold_out')
       if (claim !== '') await keepClaim(tx, id, claim)
       const booking: StoredBooking = {
@@ -219,13 +239,23 @@ function checkParty(offer: OfferContents, request: BookRequest): void {
   const lastDate = dateOf(offer.lastDay)
   const faults = request.passengers.flatMap((passenger, i) =>
     passenger.documentExpiry < lastDate
-      ? [{ param: `passengers[${i}].documentExpiry`, code: 'document_expires', message: `the document must be valid until ${lastDate}, the last day of travel` }]
+      ? [
+          {
+            param: `passengers[${i}].documentExpiry`,
+            code: 'document_expires',
+            message: `the document must be valid until ${lastDate}, the last day of travel`,
+          },
+        ]
       : [],
   )
   if (faults.length > 0) throw invalidParams(faults)
 }
 
-function notAtThisPrice(house: BookHouse, offer: OfferContents, quote: Exclude<Quote, { kind: 'open' }>): Refusal {
+function notAtThisPrice(
+  house: BookHouse,
+  offer: OfferContents,
+  quote: Exclude<Quote, { kind: 'open' }>,
+): Refusal {
   if (quote.kind === 'gone') return gone()
   const now = convert(quote.fares, offer.perPerson.currency, house.rates())
   if (now === undefined || now.minor === offer.perPerson.minor) return gone()
@@ -237,9 +267,13 @@ function notAtThisPrice(house: BookHouse, offer: OfferContents, quote: Exclude<Q
 }
 
 function alreadyBooked(): Refusal {
-  return new Refusal('unavailable', 'This offer has been booked with other passengers or contact; search again for another booking.', {
-    param: 'offerId',
-  })
+  return new Refusal(
+    'unavailable',
+    'This offer has been booked with other passengers or contact; search again for another booking.',
+    {
+      param: 'offerId',
+    },
+  )
 }
 
 function raise(refusal: Refusal): never {

@@ -24,15 +24,21 @@ export async function cancelBooking(house: CancelHouse, id: string): Promise<Boo
   const booking = await findAnyBooking(house.database, house.travellerKey, id)
   if (booking === undefined) throw new Refusal('not_found', `There is no booking ${id} in this region.`)
   if (booking.status === 'cancelled') return booking
-  if (booking.status === 'failed') throw new Refusal('not_cancellable', `Booking ${id} has failed: nothing is held and nothing was charged.`)
+  if (booking.status === 'failed')
+    throw new Refusal('not_cancellable', `Booking ${id} has failed: nothing is held and nothing was charged.`)
   const supplier = house.suppliers.get(booking.supplier)
-  if (supplier === undefined) throw new Refusal('service_unavailable', `The supplier ${booking.supplier} is not connected.`)
+  if (supplier === undefined)
+    throw new Refusal('service_unavailable', `The supplier ${booking.supplier} is not connected.`)
   const answer = await supplier
     .cancel(reservationOf(booking), AbortSignal.timeout(CANCEL_DEADLINE_MS))
     .catch(() => ({ kind: 'unknown' }) as const)
-  if (answer.kind === 'refused') throw new Refusal('not_cancellable', `The supplier refuses to cancel booking ${id}.`)
+  if (answer.kind === 'refused')
+    throw new Refusal('not_cancellable', `The supplier refuses to cancel booking ${id}.`)
   if (answer.kind === 'unknown') {
-    throw new Refusal('service_unavailable', `The supplier did not say whether it cancelled; the booking stands. Try again.`)
+    throw new Refusal(
+      'service_unavailable',
+      `The supplier did not say whether it cancelled; the booking stands. Try again.`,
+    )
   }
   const settled = await house.database.transaction(tx => settle(tx, supplier, booking, 'cancelled'))
   return settled ?? (await findAnyBooking(house.database, house.travellerKey, id))!

@@ -13,9 +13,14 @@ export type ReadHouse = { database: Database; travellerKey: TravellerKey }
  * @throws Refusal not_found
  */
 export async function findBooking(house: ReadHouse, caller: Caller, id: string): Promise<Booking> {
-  const booking = isId('bkg', id) ? await store.findBooking(house.database, house.travellerKey, caller, id) : undefined
+  const booking = isId('bkg', id)
+    ? await store.findBooking(house.database, house.travellerKey, caller, id)
+    : undefined
   if (booking === undefined) {
-    throw new Refusal('not_found', 'There is no such booking in this account and mode; check the id and the key you use.')
+    throw new Refusal(
+      'not_found',
+      'There is no such booking in this account and mode; check the id and the key you use.',
+    )
   }
   return booking
 }
@@ -40,5 +45,11 @@ export async function listBookings(
 }
 
 function unknownCursor() {
-  return invalidParams([{ param: 'cursor', code: 'unknown_cursor', message: 'is none that a page gave; leave it out for the first page' }])
+  return invalidParams([
+    {
+      param: 'cursor',
+      code: 'unknown_cursor',
+      message: 'is none that a page gave; leave it out for the first page',
+    },
+  ])
 }

@@ -35,18 +35,29 @@ export async function reconcile(house: ReconcileHouse): Promise<number> {
 async function reconcileOne(house: ReconcileHouse, booking: StoredBooking): Promise<void> {
   const supplier = house.suppliers.get(booking.supplier)
   if (supplier === undefined) {
-    house.log.error({ bookingId: booking.id, supplier: booking.supplier }, 'a pending booking has a supplier that is not connected')
+    house.log.error(
+      { bookingId: booking.id, supplier: booking.supplier },
+      'a pending booking has a supplier that is not connected',
+    )
     return
   }
-  const found = await supplier.lookUp(reservationOf(booking), AbortSignal.timeout(LOOK_UP_DEADLINE_MS)).catch((error): LookUp => {
-    house.log.warn({ bookingId: booking.id, supplier: supplier.name, err: error }, 'a look-up gave no answer')
-    return { kind: 'unknown' }
-  })
+  const found = await supplier
+    .lookUp(reservationOf(booking), AbortSignal.timeout(LOOK_UP_DEADLINE_MS))
+    .catch((error): LookUp => {
+      house.log.warn(
+        { bookingId: booking.id, supplier: supplier.name, err: error },
+        'a look-up gave no answer',
+      )
+      return { kind: 'unknown' }
+    })
   try {
     const settled = await conclude(house, supplier, booking, judge(found, supplier, booking, house.now()))
     house.log.info({ bookingId: booking.id, found: found.kind, status: settled.status }, 'reconciled')
   } catch (error) {
-    house.log.error({ bookingId: booking.id, err: error }, 'reconciliation could not be written; it is tried again')
+    house.log.error(
+      { bookingId: booking.id, err: error },
+      'reconciliation could not be written; it is tried again',
+    )
   }
 }
 
@@ -54,5 +65,7 @@ async function reconcileOne(house: ReconcileHouse, booking: StoredBooking): Prom
 function judge(found: LookUp, supplier: Supplier, booking: StoredBooking, now: number): Outcome {
   if (found.kind !== 'absent') return found
   const lastMoment = booking.createdAt.getTime() + RESERVE_DEADLINE_MS
-  return now > lastMoment + supplier.absentFinalAfterMs ? { kind: 'refused', reason: 'rejected' } : { kind: 'unknown' }
+  return now > lastMoment + supplier.absentFinalAfterMs
+    ? { kind: 'refused', reason: 'rejected' }
+    : { kind: 'unknown' }
 }

@@ -29,11 +29,20 @@ export type ReserveHouse = {
  * after that the booking is returned as it stands, and the supplier's answer is settled whenever it comes.
  * @throws Refusal unavailable when the supplier refuses in time because seats or price are gone: then nothing was booked
  */
-export async function reserve(house: ReserveHouse, supplier: Supplier, booking: StoredBooking): Promise<StoredBooking> {
-  const asked = supplier.reserve(reservationOf(booking), AbortSignal.timeout(RESERVE_DEADLINE_MS)).catch((error): Outcome => {
-    house.log.warn({ bookingId: booking.id, supplier: supplier.name, err: error }, 'supplier gave no answer to a reservation')
-    return { kind: 'unknown' }
-  })
+export async function reserve(
+  house: ReserveHouse,
+  supplier: Supplier,
+  booking: StoredBooking,
+): Promise<StoredBooking> {
+  const asked = supplier
+    .reserve(reservationOf(booking), AbortSignal.timeout(RESERVE_DEADLINE_MS))
+    .catch((error): Outcome => {
+      house.log.warn(
+        { bookingId: booking.id, supplier: supplier.name, err: error },
+        'supplier gave no answer to a reservation',
+      )
+      return { kind: 'unknown' }
+    })
   const patience = new AbortController()
   const outcome = await Promise.race([
     asked,
@@ -46,7 +55,12 @@ export async function reserve(house: ReserveHouse, supplier: Supplier, booking: 
   }
   asked
     .then(late => conclude(house, supplier, booking, late))
-    .catch(error => house.log.error({ bookingId: booking.id, err: error }, 'a late outcome could not be settled; reconciliation will'))
+    .catch(error =>
+      house.log.error(
+        { bookingId: booking.id, err: error },
+        'a late outcome could not be settled; reconciliation will',
+      ),
+    )
   return booking
 }
 
@@ -76,7 +90,8 @@ async function withdraw(house: ReserveHouse, supplier: Supplier, booking: Stored
   await house.database.transaction(async tx => {
     if (!(await removeBooking(tx, booking.id))) return
     await record(tx, booking, booking.id, 'release', booking.total)
-    if (booking.claim !== '') await supplier.stock?.release(tx, booking.mode, booking.claim, booking.passengerCount)
+    if (booking.claim !== '')
+      await supplier.stock?.release(tx, booking.mode, booking.claim, booking.passengerCount)
   })
   void house.seatsChanged()
   throw gone()

@@ -28,7 +28,8 @@ export async function settle(
   if (written === undefined) return undefined
   await record(tx, booking, booking.id, movement(written.was, to), booking.total)
   if (to === 'confirmed') await oweConfirmation(tx, booking.id)
-  else if (booking.claim !== '') await supplier.stock?.release(tx, booking.mode, booking.claim, booking.passengerCount)
+  else if (booking.claim !== '')
+    await supplier.stock?.release(tx, booking.mode, booking.claim, booking.passengerCount)
   return {
     ...booking,
     status: to,

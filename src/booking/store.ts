@@ -179,16 +179,19 @@ export async function findBooking(
   owner: Owner,
   id: string,
 ): Promise<StoredBooking | undefined> {
-  const rows = await db.query<Row>(`select ${COLUMNS} from booking b where account_id = $1 and mode = $2 and id = $3`, [
-    owner.accountId,
-    owner.mode,
-    id,
-  ])
+  const rows = await db.query<Row>(
+    `select ${COLUMNS} from booking b where account_id = $1 and mode = $2 and id = $3`,
+    [owner.accountId, owner.mode, id],
+  )
   return (await assemble(db, key, rows))[0]
 }
 
 /** Any booking of the region, for the operator. */
-export async function findAnyBooking(db: Queryable, key: TravellerKey, id: string): Promise<StoredBooking | undefined> {
+export async function findAnyBooking(
+  db: Queryable,
+  key: TravellerKey,
+  id: string,
+): Promise<StoredBooking | undefined> {
   const rows = await db.query<Row>(`select ${COLUMNS} from booking b where id = $1`, [id])
   return (await assemble(db, key, rows))[0]
 }
@@ -211,7 +214,12 @@ export async function pageOfBookings(
   return assemble(db, key, rows)
 }
 
-export type StatusWritten = { was: BookingStatus; version: number; at: Date; history: StoredBooking['statusHistory'] }
+export type StatusWritten = {
+  was: BookingStatus
+  version: number
+  at: Date
+  history: StoredBooking['statusHistory']
+}
 
 /**
  * The only statement that writes a status; called by settle.ts alone. Undefined when the booking is in none of the states `from`, and then
@@ -224,7 +232,12 @@ export async function writeStatus(
   to: BookingStatus,
   recordLocator: string,
 ): Promise<StatusWritten | undefined> {
-  const rows = await tx.query<{ was: BookingStatus; version: number; updated_at: Date; status_history: Row['status_history'] }>(
+  const rows = await tx.query<{
+    was: BookingStatus
+    version: number
+    updated_at: Date
+    status_history: Row['status_history']
+  }>(
     `with was as (select id, status from booking where id = $1 for update)
      update booking b set status = $3, record_locator = $4, version = version + 1, updated_at = now(), reconcile_at = null,
        status_history = status_history || jsonb_build_object('status', $3::text, 'at', ${NOW_TEXT})

@@ -51,23 +51,37 @@ export function sealTravellers(
 export function openTravellers(
   key: TravellerKey,
   id: BookingId,
-  sealed: { dataKey: Buffer; contact: Buffer; details: readonly Buffer[]; documents: readonly (Buffer | null)[] },
+  sealed: {
+    dataKey: Buffer
+    contact: Buffer
+    details: readonly Buffer[]
+    documents: readonly (Buffer | null)[]
+  },
 ): { travellers: Traveller[]; contact: Contact } {
   const dataKey = open(key.master, sealed.dataKey, place(key, id, 'key'))
-  if (dataKey === undefined) throw new Error(`The traveller data of ${id} cannot be read: AIRSIDE_SECRET differs from the one it was written with`)
+  if (dataKey === undefined)
+    throw new Error(
+      `The traveller data of ${id} cannot be read: AIRSIDE_SECRET differs from the one it was written with`,
+    )
   const openField = <T>(field: string, bytes: Buffer): T => {
     const plain = open(dataKey, bytes, place(key, id, field))
     if (plain === undefined) throw new Error(`A sealed field of ${id} was altered: ${field}`)
     return JSON.parse(plain.toString('utf8')) as T
   }
   const travellers = sealed.details.map((bytes, i): Traveller => {
-    const details = openField<Pick<Passenger, 'firstName' | 'lastName' | 'dateOfBirth'>>(`details ${i}`, bytes)
+    const details = openField<Pick<Passenger, 'firstName' | 'lastName' | 'dateOfBirth'>>(
+      `details ${i}`,
+      bytes,
+    )
     const document = sealed.documents[i]
     if (document === null || document === undefined) return { ...details, document: undefined }
     const { documentType, documentNumber, documentExpiry } = openField<
       Pick<Passenger, 'documentType' | 'documentNumber' | 'documentExpiry'>
     >(`document ${i}`, document)
-    return { ...details, document: { type: documentType, lastFour: documentNumber.slice(-4), expiry: documentExpiry } }
+    return {
+      ...details,
+      document: { type: documentType, lastFour: documentNumber.slice(-4), expiry: documentExpiry },
+    }
   })
   return { travellers, contact: openField<Contact>('contact', sealed.contact) }
 }

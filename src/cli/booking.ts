@@ -22,7 +22,9 @@ export const commands: readonly Command[] = [
     options: {},
     async run(context, args) {
       const id = onlyPositional(args, 'ID', REMEDY)
-      const booking = isId('bkg', id) ? await findAnyBooking(context.database, travellerKey(context), id) : undefined
+      const booking = isId('bkg', id)
+        ? await findAnyBooking(context.database, travellerKey(context), id)
+        : undefined
       if (booking === undefined) throw new Refusal('not_found', `There is no booking ${id} in this region.`)
       return show(booking)
     },
@@ -36,7 +38,10 @@ export const commands: readonly Command[] = [
       const suppliers = new Map([[INVENTORY, createInventory(() => undefined, rulesOf(context.settings))]])
       const { database } = context
       return show(
-        await cancelBooking({ database, travellerKey: travellerKey(context), suppliers }, onlyPositional(args, 'ID', REMEDY)),
+        await cancelBooking(
+          { database, travellerKey: travellerKey(context), suppliers },
+          onlyPositional(args, 'ID', REMEDY),
+        ),
       )
     },
   },
@@ -48,7 +53,10 @@ export const commands: readonly Command[] = [
     async run({ database }, args) {
       const bookingId = onlyPositional(args, 'ID', REMEDY)
       if (!(await resendConfirmation(database, bookingId))) {
-        throw new Refusal('not_found', `No confirmation of ${bookingId} is uncertain or unsent; nothing to send again.`)
+        throw new Refusal(
+          'not_found',
+          `No confirmation of ${bookingId} is uncertain or unsent; nothing to send again.`,
+        )
       }
       return { json: { bookingId, due: true }, text: `The confirmation of ${bookingId} is sent again.` }
     },
@@ -88,7 +96,9 @@ function show(booking: Booking) {
   }
   const text = [
     `${id}  ${status}  ${recordLocator === '' ? 'no record locator yet' : recordLocator}  (${mode}, ${accountId})`,
-    ...flights.map(f => `  ${f.flight}  ${f.from} ${f.departs}  ${f.to} ${f.arrives}  ${f.cabin} ${f.bookingClass}`),
+    ...flights.map(
+      f => `  ${f.flight}  ${f.from} ${f.departs}  ${f.to} ${f.arrives}  ${f.cabin} ${f.bookingClass}`,
+    ),
     `  ${json.passengers} ${json.passengers === 1 ? 'passenger' : 'passengers'}, ${price.amount} ${price.currency}`,
     ...booking.statusHistory.map(change => `  ${change.at}  ${change.status}`),
   ].join('\n')

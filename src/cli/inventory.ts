@@ -15,12 +15,17 @@ export const commands: readonly Command[] = [
   {
     name: 'schedule import',
     usage: 'FILE.ssim [--replace]',
-    summary: 'Import an SSIM chapter 7 schedule (plain or gzip): its carriers replace their own, or with --replace everything',
+    summary:
+      'Import an SSIM chapter 7 schedule (plain or gzip): its carriers replace their own, or with --replace everything',
     options: { replace: { type: 'boolean', default: false } },
     async run({ database }, args) {
       const bytes = readFile(onlyPositional(args, 'FILE', 'give the path of an SSIM file'))
       const startedAt = performance.now()
-      const { carriers, legs, report, warnings } = await importSchedule(database, bytes, args.values.replace === true)
+      const { carriers, legs, report, warnings } = await importSchedule(
+        database,
+        bytes,
+        args.values.replace === true,
+      )
       const seconds = (performance.now() - startedAt) / 1000
       const json = {
         carriers,
@@ -52,10 +57,14 @@ export const commands: readonly Command[] = [
       const file = readFile(onlyPositional(args, 'FILE', 'give the path of a CSV file'))
       const { fares, currencies } = await importFares(database, file.toString('utf8'))
       const rates = await loadRates(database)
-      const unrated = currencies.filter(currency => referencePrice({ minor: 1, currency }, rates) === undefined)
+      const unrated = currencies.filter(
+        currency => referencePrice({ minor: 1, currency }, rates) === undefined,
+      )
       const text = [
         `Imported ${fares} fares in ${currencies.join(', ')}.`,
-        ...(unrated.length > 0 ? [`Not for sale until rates are imported: fares in ${unrated.join(', ')}.`] : []),
+        ...(unrated.length > 0
+          ? [`Not for sale until rates are imported: fares in ${unrated.join(', ')}.`]
+          : []),
       ].join('\n')
       return { json: { fares, currencies, unrated }, text }
     },
@@ -69,7 +78,10 @@ export const commands: readonly Command[] = [
       const file = readFile(onlyPositional(args, 'FILE', 'give the path of an XML file'))
       const imported = await importRates(database, file.toString('utf8'))
       const days = imported.from === imported.to ? imported.to : `${imported.from} to ${imported.to}`
-      return { json: imported, text: `Imported rates of ${imported.currencies} currencies for ${days} (${imported.provider}).` }
+      return {
+        json: imported,
+        text: `Imported rates of ${imported.currencies} currencies for ${days} (${imported.provider}).`,
+      }
     },
   },
 ]

@@ -20,7 +20,12 @@ const COMMON = {
   help: { type: 'boolean', short: 'h', default: false },
 } as const
 /** Imports take longer than a request may. */
-const PATIENT = { poolMax: 4, statementTimeoutMs: 600_000, lockTimeoutMs: 60_000, idleInTransactionTimeoutMs: 600_000 }
+const PATIENT = {
+  poolMax: 4,
+  statementTimeoutMs: 600_000,
+  lockTimeoutMs: 60_000,
+  idleInTransactionTimeoutMs: 600_000,
+}
 
 /** Runs one command. @returns the exit code: 0 done, 1 refused, 2 typed wrongly */
 async function main(words: readonly string[]): Promise<number> {
@@ -31,7 +36,9 @@ async function main(words: readonly string[]): Promise<number> {
   const command = COMMANDS.find(one => one.name === words.slice(0, one.name.split(' ').length).join(' '))
   if (command === undefined) {
     const near = COMMANDS.filter(one => one.name.split(' ')[0] === words[0])
-    console.error(`There is no command "${words.slice(0, 2).join(' ')}".\n\n${help(near.length > 0 ? near : COMMANDS)}`)
+    console.error(
+      `There is no command "${words.slice(0, 2).join(' ')}".\n\n${help(near.length > 0 ? near : COMMANDS)}`,
+    )
     return 2
   }
   const rest = words.slice(command.name.split(' ').length)
@@ -74,7 +81,10 @@ async function runCommand(command: Command, { values, positionals }: Parsed): Pr
   await migrate(options)
   const database = connect(options)
   try {
-    const result = await command.run({ database, region, settings, secret: masterSecret(settings) }, { values, positionals })
+    const result = await command.run(
+      { database, region, settings, secret: masterSecret(settings) },
+      { values, positionals },
+    )
     console.log(values.json === true ? JSON.stringify(result.json) : result.text)
     return 0
   } catch (error) {
@@ -87,7 +97,11 @@ async function runCommand(command: Command, { values, positionals }: Parsed): Pr
 
 /** Says why a command was refused; anything unexpected goes on and ends the program with its stack. */
 function explain(error: unknown, json: boolean): number {
-  const told = error instanceof Refusal || error instanceof SsimRefused || error instanceof FaresRefused || error instanceof SyntaxError
+  const told =
+    error instanceof Refusal ||
+    error instanceof SsimRefused ||
+    error instanceof FaresRefused ||
+    error instanceof SyntaxError
   if (!told) throw error
   const faults = error instanceof SsimRefused || error instanceof FaresRefused ? { faults: error.faults } : {}
   const code = error instanceof Refusal ? error.code : 'refused'
@@ -100,7 +114,9 @@ const usage = (command: Command) => `airside ${command.name} ${command.usage}`.t
 function help(commands: readonly Command[]): string {
   const width = Math.max(...commands.map(one => usage(one).length))
   const wide = width <= 60
-  const lines = commands.map(one => (wide ? `  ${usage(one).padEnd(width)}  ${one.summary}` : `  ${usage(one)}\n      ${one.summary}`))
+  const lines = commands.map(one =>
+    wide ? `  ${usage(one).padEnd(width)}  ${one.summary}` : `  ${usage(one)}\n      ${one.summary}`,
+  )
   return [
     'airside COMMAND [--region intl|cn] [--json]',
     '',

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -19,11 +18,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import { randomBase62 } from '../id.ts'
 import type { Binaries } from './binaries.ts'
 import { closedDirectory } from './binaries.ts'
 import type { DatabaseLog } from './database.ts'
+import { spawnMortal } from './mortal.ts'
 
 /** The database user everything of ours belongs to. */
 export const DATABASE_USER = 'airside'
@@ -96,16 +95,12 @@ export async function createCluster(
   flags.push(`--username=${DATABASE_USER}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256')
   if (!durable) flags.push('--no-sync')
   try {
-    await promisify(execFile)(binaries.initdb, [`--pgdata=${draft}`, ...flags, '--no-instructions'], {
-      cwd: '/',
-      env: { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' },
-      timeout: INITDB_TIMEOUT_MS,
-      ...(uid === undefined ? {} : { uid, gid: uid }),
-    })
+    await initialise(binaries.initdb, [`--pgdata=${draft}`, ...flags, '--no-instructions'], uid)
   } catch (cause) {
     sweep(directory)
-    const said = (cause as { stderr?: string }).stderr?.trim() || (cause as Error).message
-    throw new Error(`The database could not be made in ${dirname(directory)}: ${said}`, { cause })
+    throw new Error(`The database could not be made in ${dirname(directory)}: ${(cause as Error).message}`, {
+      cause,
+    })
   }
   renameSync(passwordFile, join(draft, PASSWORD_FILE))
   if (durable) sync(draft)
@@ -126,6 +121,23 @@ export function existingCluster(dataDir: string): string | undefined {
   return lstatSync(place).isSymbolicLink() ? join(realpathSync(place), NAME) : place
 }
 
+/** Runs initdb; throws an Error with what it said when it fails. */
+async function initialise(program: string, flags: readonly string[], uid: number | undefined): Promise<void> {
+  const child = spawnMortal(program, flags, { signal: 'TERM', uid })
+  const timer = setTimeout(() => child.kill('SIGTERM'), INITDB_TIMEOUT_MS)
+  let said = ''
+  child.stderr!.setEncoding('utf8').on('data', text => {
+    said += text
+  })
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve()
+      else reject(new Error(said.trim() || `initdb ended with ${signal ?? code}`))
+    })
+  }).finally(() => clearTimeout(timer))
+}
+
 function checkVersion(directory: string): void {
   const version = readFileSync(join(directory, 'PG_VERSION'), 'utf8').trim()
   if (version === MAJOR_VERSION) return
@@ -134,11 +146,11 @@ function checkVersion(directory: string): void {
   )
 }
 
-/** Removes what a first start left that was interrupted. */
+/** Removes what an interrupted first start left; its initdb may be about to do the same, hence the retries. */
 function sweep(directory: string): void {
   for (const name of readdirSync(dirname(directory))) {
     if (name.startsWith(`${basename(directory)}.new-`)) {
-      rmSync(join(dirname(directory), name), { recursive: true, force: true })
+      rmSync(join(dirname(directory), name), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
     }
   }
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DatabaseLog } from './database.ts'
 import { isAlive } from './lock.ts'
+import { spawnMortal } from './mortal.ts'
 
 /** A running PostgreSQL. `exited` fulfils when it ended, for whatever reason. */
 export type Postmaster = { pid: number; exited: Promise<void>; stop(): Promise<void> }
@@ -54,15 +55,6 @@ const FLEETING = [
   'max_wal_senders=0',
 ]
 
-/**
- * The shell that becomes PostgreSQL. A reader beside it holds the other end of our pipe: when that closes without
- * a word, we are gone (kill -9 included), and it asks PostgreSQL for a fast shutdown.
- */
-const SHELL = `exec 3<&0 </dev/null
-( ( read -r word <&3 || kill -INT $$ ) >/dev/null 2>&1 & )
-exec 3<&-
-exec "$0" "$@"`
-
 /** Where the socket of a cluster goes: inside it, or in a directory of its own when that path would be too long. */
 export function socketDirectory(cluster: string, uid: number | undefined): string {
   if (Buffer.byteLength(join(cluster, `.s.PGSQL.${PORT}`)) <= SOCKET_PATH_MAX) return cluster
@@ -96,39 +88,16 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
 async function attempt(options: PostmasterOptions): Promise<Postmaster> {
   const { program, cluster, socket, uid, durable, log } = options
   const settings = [...SETTINGS, `unix_socket_directories=${socket}`, ...(durable ? DURABLE : FLEETING)]
-  const child = spawn(
-    '/bin/sh',
-    [
-      '-c',
-      SHELL,
-      program,
-      '-D',
-      cluster,
-      '-p',
-      String(PORT),
-      ...settings.flatMap(setting => ['-c', setting]),
-    ],
-    {
-      cwd: '/',
-      env: { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' },
-      // A session of its own: Ctrl-C in the terminal reaches us, and we stop PostgreSQL when we are done with it.
-      detached: true,
-      stdio: ['pipe', 'ignore', 'pipe'],
-      ...(uid === undefined ? {} : { uid, gid: uid }),
-    },
-  )
+  const flags = ['-D', cluster, '-p', String(PORT), ...settings.flatMap(setting => ['-c', setting])]
+  const child = spawnMortal(program, flags, { signal: 'INT', uid })
   const lastWords = relayLog(child, log)
   const exited = new Promise<void>(resolve => {
+    child.once('exit', () => resolve())
     child.once('error', error => {
       lastWords.push(error.message)
       resolve()
     })
-    child.once('exit', () => {
-      child.stdin?.end('over\n')
-      resolve()
-    })
   })
-  child.stdin?.on('error', () => {})
   let over = false
   void exited.then(() => {
     over = true

@@ -19,14 +19,23 @@ export type DemoNeeds = {
 }
 
 /** Makes an account with a live and a test key, to try everything with. */
-export async function createDemoAccount(needs: DemoNeeds, now: number): Promise<Omit<DemoAccount, 'baseUrl'>> {
+export async function createDemoAccount(
+  needs: DemoNeeds,
+  now: number,
+): Promise<Omit<DemoAccount, 'baseUrl'>> {
   const account = await createAccount(
     needs,
     { name: 'Demo partner', plan: 'enterprise', currency: needs.currency, liveApproved: true },
     now,
   )
   const key = async (mode: Mode) =>
-    (await createKey(needs, { accountId: account.id, mode, scopes: SCOPES, name: `demo ${mode}`, maker: 'operator' }, now)).key
+    (
+      await createKey(
+        needs,
+        { accountId: account.id, mode, scopes: SCOPES, name: `demo ${mode}`, maker: 'operator' },
+        now,
+      )
+    ).key
   return { accountId: account.id, live: await key('live'), test: await key('test') }
 }
 

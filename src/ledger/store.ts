@@ -1,6 +1,6 @@
+import type { Transaction } from '../db/database.ts'
 import type { BookingId } from '../id.ts'
 import type { Caller } from '../partner/account.ts'
-import type { Transaction } from '../db/database.ts'
 import type { Money } from '../travel/money.ts'
 
 /**

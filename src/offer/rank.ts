@@ -18,7 +18,10 @@ export function rank(proposals: readonly Proposal[], max: number): Proposal[] {
     })
     .sort((a, b) => a.score - b.score)
   if (ranked.length <= max) return ranked.map(entry => entry.proposal)
-  const best = (fits: (entry: (typeof ranked)[number]) => boolean, worth: (entry: (typeof ranked)[number]) => number) =>
+  const best = (
+    fits: (entry: (typeof ranked)[number]) => boolean,
+    worth: (entry: (typeof ranked)[number]) => number,
+  ) =>
     ranked.filter(fits).reduce<(typeof ranked)[number] | undefined>((least, entry) => {
       return least === undefined || worth(entry) < worth(least) ? entry : least
     }, undefined)

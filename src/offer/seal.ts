@@ -54,7 +54,8 @@ export function sealOffer(key: Buffer, accountId: AccountId, offer: OfferContent
   return PREFIX + seal(key, plain, CONTEXT).toString('base64url')
 }
 
-const NOT_OURS = 'offerId: this is no offer of this key; send an offerId from a search made with the same key, unchanged'
+const NOT_OURS =
+  'offerId: this is no offer of this key; send an offerId from a search made with the same key, unchanged'
 
 /**
  * Opens an offer id for the account and mode that it was made for.

@@ -1,20 +1,26 @@
 import type { Logger } from '../log.ts'
 import type { Caller } from '../partner/account.ts'
-import { Refusal, invalidParams } from '../refusal.ts'
+import { invalidParams, Refusal } from '../refusal.ts'
 import type { Proposal, Supplier, SupplierQuery } from '../supplier/supplier.ts'
 import { airport, place } from '../travel/airport.ts'
 import { convert, DEMO_PROVIDER, type Rates } from '../travel/exchange.ts'
 import { arrivalOf } from '../travel/itinerary.ts'
 import type { Money } from '../travel/money.ts'
 import { dayNumber, localDay, MINUTES_A_DAY } from '../travel/time.ts'
-import { DAYS_AHEAD_MAX, OFFER_VALID_MS, OFFERS_MAX, type Offer, type OfferQuery, type SearchAnswer, type Warning } from './offer.ts'
+import {
+  DAYS_AHEAD_MAX,
+  OFFER_VALID_MS,
+  OFFERS_MAX,
+  type Offer,
+  type OfferQuery,
+  type SearchAnswer,
+  type Warning,
+} from './offer.ts'
 import { rank } from './rank.ts'
 import { sealOffer } from './seal.ts'
 
 /** How long all suppliers together may take. */
 const SUPPLIERS_DEADLINE_MS = 4_000
-
-
 
 export type SearchHouse = {
   suppliers: ReadonlyMap<string, Supplier>
@@ -33,7 +39,9 @@ export async function search(house: SearchHouse, caller: Caller, query: OfferQue
   const wanted = resolve(caller, query, now)
   const { proposals, failed } = await ask(house, wanted)
   if (failed > 0 && failed === house.suppliers.size) {
-    throw new Refusal('service_unavailable', 'No supplier answered in time; search again in a few seconds.', { retryAfterSeconds: 2 })
+    throw new Refusal('service_unavailable', 'No supplier answered in time; search again in a few seconds.', {
+      retryAfterSeconds: 2,
+    })
   }
   const rates = house.rates()
   const offers: Offer[] = []
@@ -46,17 +54,29 @@ export async function search(house: SearchHouse, caller: Caller, query: OfferQue
     offers.push(seal(house, caller, query, proposal, perPerson, exchanged ? ratesLabel(rates) : '', now))
   }
   if (offers.length === 0) {
-    throw new Refusal('no_results', 'Nothing is sold between these places on this date; try another date, class or nearby airport.')
+    throw new Refusal(
+      'no_results',
+      'Nothing is sold between these places on this date; try another date, class or nearby airport.',
+    )
   }
   const warnings: Warning[] = []
   if (converted && rates?.provider === DEMO_PROVIDER) {
-    warnings.push({ code: 'demo_rates', message: 'Prices were converted with invented demonstration rates; the operator has not imported real ones yet.' })
+    warnings.push({
+      code: 'demo_rates',
+      message:
+        'Prices were converted with invented demonstration rates; the operator has not imported real ones yet.',
+    })
   }
-  if (failed > 0) warnings.push({ code: 'supplier_unavailable', message: 'Some suppliers did not answer in time; there may be more offers.' })
+  if (failed > 0)
+    warnings.push({
+      code: 'supplier_unavailable',
+      message: 'Some suppliers did not answer in time; there may be more offers.',
+    })
   return { offers, warnings }
 }
 
-const ratesLabel = (rates: Rates | undefined) => (rates === undefined ? '' : `${rates.provider} ${rates.asOf}`)
+const ratesLabel = (rates: Rates | undefined) =>
+  rates === undefined ? '' : `${rates.provider} ${rates.asOf}`
 
 function seal(
   house: SearchHouse,
@@ -90,7 +110,10 @@ function seal(
   }
 }
 
-async function ask(house: SearchHouse, query: SupplierQuery): Promise<{ proposals: Proposal[]; failed: number }> {
+async function ask(
+  house: SearchHouse,
+  query: SupplierQuery,
+): Promise<{ proposals: Proposal[]; failed: number }> {
   const signal = AbortSignal.timeout(SUPPLIERS_DEADLINE_MS)
   const deadline = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
@@ -106,7 +129,10 @@ async function ask(house: SearchHouse, query: SupplierQuery): Promise<{ proposal
       return
     }
     failed++
-    house.log.warn({ supplier: [...house.suppliers.keys()][i], err: answer.reason }, 'supplier did not answer a search')
+    house.log.warn(
+      { supplier: [...house.suppliers.keys()][i], err: answer.reason },
+      'supplier did not answer a search',
+    )
   })
   return { proposals, failed }
 }
@@ -131,12 +157,15 @@ function resolve(caller: Caller, query: OfferQuery, now: number): SupplierQuery 
   const departDay = dayNumber(query.departDate)
   const returnDay = query.returnDate === undefined ? undefined : dayNumber(query.returnDate)
   if (departDay === undefined) fault('departDate', 'invalid_date', 'must be a date such as 2027-03-28')
-  if (query.returnDate !== undefined && returnDay === undefined) fault('returnDate', 'invalid_date', 'must be a date such as 2027-04-04')
+  if (query.returnDate !== undefined && returnDay === undefined)
+    fault('returnDate', 'invalid_date', 'must be a date such as 2027-04-04')
   if (from !== undefined && departDay !== undefined) {
     const today = localDay(airport(from.airports[0]!)!.zone, now)
     if (departDay < today) fault('departDate', 'in_the_past', 'lies before today at the origin')
-    if (departDay > today + DAYS_AHEAD_MAX) fault('departDate', 'too_far_ahead', `lies more than ${DAYS_AHEAD_MAX} days ahead`)
-    if (returnDay !== undefined && returnDay < departDay) fault('returnDate', 'before_departure', 'must not lie before departDate')
+    if (departDay > today + DAYS_AHEAD_MAX)
+      fault('departDate', 'too_far_ahead', `lies more than ${DAYS_AHEAD_MAX} days ahead`)
+    if (returnDay !== undefined && returnDay < departDay)
+      fault('returnDate', 'before_departure', 'must not lie before departDate')
     if (returnDay !== undefined && returnDay > today + DAYS_AHEAD_MAX) {
       fault('returnDate', 'too_far_ahead', `lies more than ${DAYS_AHEAD_MAX} days ahead`)
     }

@@ -45,14 +45,21 @@ export function assemble(flights: readonly Flight[]): SharedArrayBuffer {
   const legs = numbering([])
   const irregular = irregularTable()
   for (const airport of airports) for (const text of [airport.code, airport.country]) strings.of(text)
-  const rows = placed.map(({ flight }) => rowOf(flight, strings, legs, irregular))
+  let flightLegs = 0
+  for (const { flight } of placed) {
+    for (const text of textsOf(flight)) strings.of(text)
+    for (const leg of flight.legs) legs.of(leg.name)
+    irregular.of(flight.days)
+    flightLegs += flight.legs.length
+  }
   const legNames = legs.texts.map(strings.of)
-  const bytes = strings.texts.map(text => new TextEncoder().encode(text))
+  const encoder = new TextEncoder()
+  const bytes = strings.texts.map(text => encoder.encode(text))
   const { buffer, columns } = allocateImage({
     airports: airports.length,
     routes: routes.length,
-    flights: rows.length,
-    flightLegs: flights.reduce((sum, flight) => sum + flight.legs.length, 0),
+    flights: placed.length,
+    flightLegs,
     legs: legNames.length,
     irregularWords: irregular.words.length,
     strings: bytes.length,
@@ -60,7 +67,7 @@ export function assemble(flights: readonly Flight[]): SharedArrayBuffer {
   })
   fillAirports(columns, airports, strings.of)
   fillRoutes(columns, airports, routes, placed)
-  fillFlights(columns, rows)
+  fillFlights(columns, placed, strings.of, legs.of, irregular.of)
   columns.legName.set(legNames)
   columns.irregularDays.set(irregular.words)
   let end = 0
@@ -108,7 +115,6 @@ function numbering(texts: string[]) {
   }
   return { texts, of }
 }
-type Numbering = ReturnType<typeof numbering>
 
 /** Bit fields of days that no weekday mask expresses, equal ones stored once. */
 function irregularTable() {
@@ -130,59 +136,51 @@ function irregularTable() {
   }
 }
 
-type FlightColumn = Exclude<
-  keyof Columns,
-  `route${string}` | `airport${string}` | `string${string}` | `in${string}`
->
-type Row = { columns: Partial<Record<FlightColumn, number>>; legs: readonly { leg: number; shift: number }[] }
-
-function rowOf(
-  f: Flight,
-  strings: Numbering,
-  legs: Numbering,
-  irregular: ReturnType<typeof irregularTable>,
-): Row {
-  return {
-    columns: {
-      departureMinute: f.departureMinute,
-      elapsed: f.elapsed,
-      weekdays: f.days.weekdays,
-      firstDay: f.days.from,
-      endDay: f.days.to + 1,
-      irregular: irregular.of(f.days),
-      dayShift: f.dayShift,
-      departureOffset: f.departureOffset,
-      arrivalOffset: f.arrivalOffset,
-      stops: f.stops,
-      restriction: f.restriction,
-      carrier: strings.of(f.marketing.carrier),
-      number: f.marketing.number,
-      suffix: f.marketing.suffix.charCodeAt(0) || 0,
-      operatingCarrier: strings.of(f.operating.carrier),
-      operatingNumber: f.operating.number,
-      operatingSuffix: f.operating.suffix.charCodeAt(0) || 0,
-      departureTerminal: strings.of(f.departureTerminal),
-      arrivalTerminal: strings.of(f.arrivalTerminal),
-      aircraft: strings.of(f.aircraft),
-      economySeats: f.seats.economy,
-      businessSeats: f.seats.business,
-      firstSeats: f.seats.first,
-    },
-    legs: f.legs.map(({ name, shift }) => ({ leg: legs.of(name), shift })),
-  }
+function textsOf(f: Flight): string[] {
+  return [f.marketing.carrier, f.operating.carrier, f.departureTerminal, f.arrivalTerminal, f.aircraft]
 }
 
-function fillFlights(columns: Columns, rows: readonly Row[]): void {
-  let leg = 0
-  rows.forEach((row, f) => {
-    for (const name in row.columns) columns[name as FlightColumn][f] = row.columns[name as FlightColumn]!
-    for (const flown of row.legs) {
-      columns.flightLeg[leg] = flown.leg
-      columns.flightLegShift[leg] = flown.shift
-      leg++
+type Numbered = (text: string) => number
+
+function fillFlights(
+  c: Columns,
+  placed: readonly Placed[],
+  string: Numbered,
+  legIndex: Numbered,
+  irregular: (days: Days) => number,
+): void {
+  let end = 0
+  for (let i = 0; i < placed.length; i++) {
+    const f = placed[i]!.flight
+    c.departureMinute[i] = f.departureMinute
+    c.elapsed[i] = f.elapsed
+    c.weekdays[i] = f.days.weekdays
+    c.firstDay[i] = f.days.from
+    c.endDay[i] = f.days.to + 1
+    c.irregular[i] = irregular(f.days)
+    c.dayShift[i] = f.dayShift
+    c.departureOffset[i] = f.departureOffset
+    c.arrivalOffset[i] = f.arrivalOffset
+    c.stops[i] = f.stops
+    c.restriction[i] = f.restriction
+    c.carrier[i] = string(f.marketing.carrier)
+    c.number[i] = f.marketing.number
+    c.suffix[i] = f.marketing.suffix.charCodeAt(0) || 0
+    c.operatingCarrier[i] = string(f.operating.carrier)
+    c.operatingNumber[i] = f.operating.number
+    c.operatingSuffix[i] = f.operating.suffix.charCodeAt(0) || 0
+    c.departureTerminal[i] = string(f.departureTerminal)
+    c.arrivalTerminal[i] = string(f.arrivalTerminal)
+    c.aircraft[i] = string(f.aircraft)
+    c.economySeats[i] = f.seats.economy
+    c.businessSeats[i] = f.seats.business
+    c.firstSeats[i] = f.seats.first
+    for (const leg of f.legs) {
+      c.flightLeg[end] = legIndex(leg.name)
+      c.flightLegShift[end++] = leg.shift
     }
-    columns.legStart[f + 1] = leg
-  })
+    c.legStart[i + 1] = end
+  }
 }
 
 function fillAirports(

@@ -2,7 +2,7 @@
 import { SEATS_UNKNOWN } from './image.ts'
 
 /** Seats a cabin has; -1 = no such cabin, `SEATS_UNKNOWN` = the cabin is there, its seats were not filed. */
-export type Seats = { economy: number; business: number; first: number }
+export type Seats = { readonly economy: number; readonly business: number; readonly first: number }
 
 const COMPARTMENTS: Readonly<Record<string, keyof Seats>> = {
   F: 'first',
@@ -21,7 +21,7 @@ const NONE: Seats = { economy: -1, business: -1, first: -1 }
  * Premium economy counts as economy. A blank configuration takes the cabins of the booking classes, a blank of both has economy.
  */
 export function seatsOf(configuration: string, classes: string): Seats {
-  const seats = { ...NONE }
+  const seats: Record<keyof Seats, number> = { ...NONE }
   if (configuration === '') {
     for (const letter of classes === '' ? 'Y' : classes) {
       if (/[A-Z]/.test(letter)) seats[COMPARTMENTS[letter] ?? 'economy'] = SEATS_UNKNOWN
@@ -35,6 +35,17 @@ export function seatsOf(configuration: string, classes: string): Seats {
     if (filed > 0) seats[cabin] = Math.min(SEATS_UNKNOWN, Math.max(0, seats[cabin]) + filed)
   }
   return seats
+}
+
+/** `seatsOf` that remembers: a schedule has few configurations and many legs. */
+export function seatsTable(): typeof seatsOf {
+  const known = new Map<string, Seats>()
+  return (configuration, classes) => {
+    const key = `${configuration}/${classes}`
+    const seats = known.get(key) ?? seatsOf(configuration, classes)
+    known.set(key, seats)
+    return seats
+  }
 }
 
 /** What legs flown one after another have in common: the least of each cabin. */

@@ -5,7 +5,7 @@
 import type { Airport } from '../travel/airport.ts'
 import { MINUTES_A_DAY } from '../travel/time.ts'
 import { assemble, type Flight } from './assemble.ts'
-import { hasCabin, leastSeats } from './cabins.ts'
+import { hasCabin, leastSeats, seatsTable } from './cabins.ts'
 import { type FiledLeg, filedLeg, type Ground, settleClocks, tooFast } from './filed-leg.ts'
 import { changeDays, instant, zoneClocks } from './local-time.ts'
 import { commonDays, countDays, cutDays, type Days, shiftDays } from './operating-days.ts'
@@ -150,6 +150,7 @@ function groundOf(schedules: readonly Schedule[], airports: readonly Airport[]):
     airport: code => byCode.get(code),
     clock: zoneClocks(from - MARGIN_DAYS, to + MARGIN_DAYS),
     operators: indexOperators(schedules),
+    seatsOf: seatsTable(),
     elements: schedule => bySchedule.get(schedule)!,
   }
 }

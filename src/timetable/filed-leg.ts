@@ -4,7 +4,7 @@
  */
 import { type Airport, greatCircleKm } from '../travel/airport.ts'
 import { MINUTES_A_DAY } from '../travel/time.ts'
-import { hasCabin, type Seats, seatsOf } from './cabins.ts'
+import { hasCabin, type Seats, type seatsOf } from './cabins.ts'
 import { type Clock, fixedClock, type TimePoint, trusted } from './local-time.ts'
 import { commonDays, type Days } from './operating-days.ts'
 import { type Designator, designatorName, designatorOf, type Operators, operatorOf } from './operator.ts'
@@ -53,6 +53,7 @@ export type Ground = {
   airport: (code: string) => Airport | undefined
   clock: (zone: string) => Clock
   operators: Operators
+  seatsOf: typeof seatsOf
   elements: (schedule: Schedule) => ReadonlyMap<number, readonly DataElement[]>
 }
 
@@ -196,15 +197,15 @@ function filedSeats(
 ): Seats {
   const configuration = filedText(leg.schedule, leg.leg, 'configuration', 108, leg.elements)
   const classes = filedText(leg.schedule, leg.leg, 'classes', 106, leg.elements)
-  if (configuration !== '') return seatsOf(configuration, classes)
+  if (configuration !== '') return ground.seatsOf(configuration, classes)
   for (const other of flown) {
     const common = commonDays(leg.days, filedPeriod(other.schedule, other.leg))
     if (common.from > common.to || common.weekdays === 0) continue
     const elements = ground.elements(other.schedule).get(other.leg) ?? NO_ELEMENTS
     const theirs = filedText(other.schedule, other.leg, 'configuration', 108, elements)
-    if (theirs !== '') return seatsOf(theirs, '')
+    if (theirs !== '') return ground.seatsOf(theirs, '')
   }
-  return seatsOf('', classes)
+  return ground.seatsOf('', classes)
 }
 
 /** A field, or the data element that it points to with `XX`. */

@@ -12,7 +12,7 @@ export type Days = {
 }
 
 /** Whether a day is in the set. */
-export function includesDay(days: Days, day: number): boolean {
+function includesDay(days: Days, day: number): boolean {
   return (
     day >= days.from &&
     day <= days.to &&

@@ -49,8 +49,6 @@ const LEG_COLUMNS = {
 
 type LegColumn = keyof typeof LEG_COLUMNS
 export type Legs = { [K in LegColumn]: InstanceType<(typeof LEG_COLUMNS)[K]> }
-/** One leg's values, as the reader hands them over. */
-export type LegRow = Record<LegColumn, number>
 
 export const OPEN_DAY = 65_535
 export const BLANK_VARIATION = 127
@@ -95,24 +93,23 @@ function allocate(capacity: number): Legs {
   return Object.fromEntries(LEG_COLUMN_NAMES.map(name => [name, new LEG_COLUMNS[name](capacity)])) as Legs
 }
 
-/** Legs that grow while they are read. */
-export function legTable(): { add(row: LegRow): void; count(): number; columns(): Legs } {
+/** Legs that grow while they are read: fill the row `count` of `room()`, then `keep` it. */
+export function legTable(): { room(): Legs; keep(): void; count(): number } {
   let capacity = 1024
   let count = 0
   let columns = allocate(capacity)
   return {
-    add(row) {
+    room() {
       if (count === capacity) {
         capacity *= 2
         const larger = allocate(capacity)
         for (const name of LEG_COLUMN_NAMES) larger[name].set(columns[name])
         columns = larger
       }
-      for (const name of LEG_COLUMN_NAMES) columns[name][count] = row[name]
-      count++
+      return columns
     },
+    keep: () => void count++,
     count: () => count,
-    columns: () => columns,
   }
 }
 

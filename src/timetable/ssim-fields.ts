@@ -38,12 +38,16 @@ export function packed(b: Uint8Array, at: number, position: number, width: numbe
   return code
 }
 
-/** The text of a packed code. */
+const UNPACKED_MAX = 50_000
+const unpackedCodes = new Map<number, string>()
+
+/** The text of a packed code. The same few thousand come again and again, so their texts are kept. */
 export function unpacked(code: number): string {
-  let out = ''
-  for (const c of [(code >> 16) & 255, (code >> 8) & 255, code & 255])
-    if (c !== 0) out += String.fromCharCode(c)
-  return out
+  const known = unpackedCodes.get(code)
+  if (known !== undefined) return known
+  const text = String.fromCharCode(...[code >> 16, (code >> 8) & 255, code & 255].filter(c => c !== 0))
+  if (unpackedCodes.size < UNPACKED_MAX) unpackedCodes.set(code, text)
+  return text
 }
 
 /** A packed code of letters and digits, at least `least` of them. */

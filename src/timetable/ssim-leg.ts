@@ -1,6 +1,5 @@
-/** One leg record (type 3) as a row of the leg table, with every field checked. */
-import type { LegRow } from './schedule.ts'
-import { OPEN_DAY } from './schedule.ts'
+/** One leg record (type 3) into the columns of a schedule, with every field checked. */
+import { type Legs, OPEN_DAY } from './schedule.ts'
 import * as field from './ssim-fields.ts'
 
 /** Data elements that selling needs: codeshare, booking classes, configuration, operator's name, traffic restrictions. */
@@ -12,15 +11,15 @@ const FREQUENCY = new Map([
   [0x32, 1],
 ])
 
-/** Reads the leg record at `at`; reports every fault by its bytes and answers undefined if there was one. */
-export function legRow(
+/** Reads the leg record at `at` into row `row` of the columns; reports every fault by its bytes and answers whether there was none. */
+export function readLeg(
+  legs: Legs,
+  row: number,
   b: Uint8Array,
   at: number,
-  line: number,
-  block: number,
   intern: (text: string) => number,
   fault: (from: number, to: number, reason: string) => void,
-): LegRow | undefined {
+): boolean {
   let sound = true
   const check = (value: number, from: number, to: number, reason: string): number => {
     if (value !== field.BAD) return value
@@ -34,39 +33,40 @@ export function legRow(
   const overflow =
     b[at + 127] === 0x20 ? 0 : check(field.number(b, at, 128, 128), 128, 128, 'no overflow digit')
   const variation = check(field.number(b, at, 10, 11), 10, 11, 'no itinerary variation') + 100 * overflow
-  const row: LegRow = {
-    line,
-    block,
-    suffix: field.character(b, at, 2),
-    carrier: check(field.code(b, at, 3, 2), 3, 5, 'no airline designator'),
-    number: check(least(field.number(b, at, 6, 9), 1), 6, 9, 'no flight number'),
-    variation: check(least(variation, 1), 10, 11, 'no itinerary variation'),
-    sequence: check(least(field.number(b, at, 12, 13), 1), 12, 13, 'no leg sequence number'),
-    service: field.character(b, at, 14),
-    from: check(field.date(b, at, 15), 15, 21, 'no date'),
-    to: check(field.date(b, at, 22), 22, 28, 'no date'),
-    weekdays: check(field.weekdays(b, at, 29), 29, 35, 'no days of operation, each digit in its place'),
-    fortnightly: check(FREQUENCY.get(b[at + 35]!) ?? field.BAD, 36, 36, 'unknown frequency rate'),
-    origin: check(field.code(b, at, 37, 3), 37, 39, 'no station'),
-    departure: check(most(field.time(b, at, 40), 1439), 40, 43, 'no departure time'),
-    aircraftDeparture: check(most(field.time(b, at, 44), 1439), 44, 47, 'no departure time'),
-    departureOffset: check(field.offset(b, at, 48), 48, 52, 'no UTC variation'),
-    departureTerminal: field.packed(b, at, 53, 2),
-    destination: check(field.code(b, at, 55, 3), 55, 57, 'no station'),
-    aircraftArrival: check(field.time(b, at, 58), 58, 61, 'no arrival time'),
-    arrival: check(field.time(b, at, 62), 62, 65, 'no arrival time'),
-    arrivalOffset: check(field.offset(b, at, 66), 66, 70, 'no UTC variation'),
-    arrivalTerminal: field.packed(b, at, 71, 2),
-    aircraft: field.packed(b, at, 73, 3),
-    classes: intern(field.text(b, at, 76, 95)),
-    owner: field.packed(b, at, 129, 3),
-    disclosure: field.character(b, at, 149),
-    restriction: intern(field.text(b, at, 150, 160)),
-    configuration: intern(field.text(b, at, 173, 192)),
-    departureDays: check(field.dayVariation(b, at, 193), 193, 193, 'no date variation'),
-    arrivalDays: check(field.dayVariation(b, at, 194), 194, 194, 'no date variation'),
-  }
-  if (sound && row.from === OPEN_DAY) check(field.BAD, 15, 21, 'the period has no beginning')
-  if (sound && row.from > row.to) check(field.BAD, 15, 28, 'the period ends before it begins')
-  return sound ? row : undefined
+  legs.suffix[row] = field.character(b, at, 2)
+  legs.carrier[row] = check(field.code(b, at, 3, 2), 3, 5, 'no airline designator')
+  legs.number[row] = check(least(field.number(b, at, 6, 9), 1), 6, 9, 'no flight number')
+  legs.variation[row] = check(least(variation, 1), 10, 11, 'no itinerary variation')
+  legs.sequence[row] = check(least(field.number(b, at, 12, 13), 1), 12, 13, 'no leg sequence number')
+  legs.service[row] = field.character(b, at, 14)
+  legs.from[row] = check(field.date(b, at, 15), 15, 21, 'no date')
+  legs.to[row] = check(field.date(b, at, 22), 22, 28, 'no date')
+  legs.weekdays[row] = check(
+    field.weekdays(b, at, 29),
+    29,
+    35,
+    'no days of operation, each digit in its place',
+  )
+  legs.fortnightly[row] = check(FREQUENCY.get(b[at + 35]!) ?? field.BAD, 36, 36, 'unknown frequency rate')
+  legs.origin[row] = check(field.code(b, at, 37, 3), 37, 39, 'no station')
+  legs.departure[row] = check(most(field.time(b, at, 40), 1439), 40, 43, 'no departure time')
+  legs.aircraftDeparture[row] = check(most(field.time(b, at, 44), 1439), 44, 47, 'no departure time')
+  legs.departureOffset[row] = check(field.offset(b, at, 48), 48, 52, 'no UTC variation')
+  legs.departureTerminal[row] = field.packed(b, at, 53, 2)
+  legs.destination[row] = check(field.code(b, at, 55, 3), 55, 57, 'no station')
+  legs.aircraftArrival[row] = check(field.time(b, at, 58), 58, 61, 'no arrival time')
+  legs.arrival[row] = check(field.time(b, at, 62), 62, 65, 'no arrival time')
+  legs.arrivalOffset[row] = check(field.offset(b, at, 66), 66, 70, 'no UTC variation')
+  legs.arrivalTerminal[row] = field.packed(b, at, 71, 2)
+  legs.aircraft[row] = field.packed(b, at, 73, 3)
+  legs.classes[row] = intern(field.text(b, at, 76, 95))
+  legs.owner[row] = field.packed(b, at, 129, 3)
+  legs.disclosure[row] = field.character(b, at, 149)
+  legs.restriction[row] = intern(field.text(b, at, 150, 160))
+  legs.configuration[row] = intern(field.text(b, at, 173, 192))
+  legs.departureDays[row] = check(field.dayVariation(b, at, 193), 193, 193, 'no date variation')
+  legs.arrivalDays[row] = check(field.dayVariation(b, at, 194), 194, 194, 'no date variation')
+  if (sound && legs.from[row] === OPEN_DAY) check(field.BAD, 15, 21, 'the period has no beginning')
+  if (sound && legs.from[row]! > legs.to[row]!) check(field.BAD, 15, 28, 'the period ends before it begins')
+  return sound
 }

@@ -3,6 +3,7 @@
  * times of day are minutes, and offsets are minutes east of Greenwich. A field too long for its place is a defect and throws.
  */
 import { dateOf } from '../travel/time.ts'
+import { RECORD_BYTES } from './ssim-framing.ts'
 
 /** What a carrier block is opened with (record type 2). */
 export type CarrierText = {
@@ -69,7 +70,6 @@ export type DataText = {
   text: string
 }
 
-const RECORD_BYTES = 200
 const BLOCK_RECORDS = 5
 const PADDING = '0'.repeat(RECORD_BYTES)
 const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']
@@ -131,12 +131,12 @@ function overflow(leg: LegText): string {
 }
 
 /** Record type 1, which opens a file. */
-export function headerRecord(serial: number): string {
+function headerRecord(serial: number): string {
   return `1${left('AIRLINE STANDARD SCHEDULE DATA SET', 34)}`.padEnd(191) + digits(1, 3) + digits(serial, 6)
 }
 
 /** Record type 2, which opens a carrier's block. */
-export function carrierRecord(c: CarrierText, serial: number): string {
+function carrierRecord(c: CarrierText, serial: number): string {
   const period = date(c.from) + date(c.to)
   const head = `2${c.timeMode ?? 'L'}${left(c.carrier, 3)}`.padEnd(10) + left(c.season ?? '', 4)
   return (
@@ -147,7 +147,7 @@ export function carrierRecord(c: CarrierText, serial: number): string {
 }
 
 /** Record type 3, one leg. */
-export function legRecord(leg: LegText, serial: number): string {
+function legRecord(leg: LegText, serial: number): string {
   const schedule =
     `3${key(leg)}${date(leg.from)}${date(leg.to)}${days(leg.weekdays)}${leg.fortnightly ? '2' : ' '}` +
     left(leg.origin, 3) +
@@ -174,13 +174,13 @@ export function legRecord(leg: LegText, serial: number): string {
 }
 
 /** Record type 4, a data element of the leg it follows. */
-export function dataRecord(leg: LegText, d: DataText, serial: number): string {
+function dataRecord(leg: LegText, d: DataText, serial: number): string {
   const head = `4${key(leg)}`.padEnd(27) + overflow(leg) + left(d.segment, 2) + digits(d.element, 3)
   return head + left(d.board, 3) + left(d.off, 3) + left(d.text, 155) + digits(serial, 6)
 }
 
 /** Record type 5, which ends a carrier's block; `last` when no other block follows. */
-export function trailerRecord(carrier: string, last: boolean, serial: number): string {
+function trailerRecord(carrier: string, last: boolean, serial: number): string {
   return (
     `5 ${left(carrier, 3)}`.padEnd(187) + digits(before(serial), 6) + (last ? 'E' : 'C') + digits(serial, 6)
   )

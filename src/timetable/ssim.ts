@@ -6,19 +6,21 @@ import {
   BLANK_VARIATION,
   type Block,
   type DataElement,
+  type Legs,
   legTable,
   OPEN_DAY,
   type Schedule,
   warningList,
 } from './schedule.ts'
 import * as field from './ssim-fields.ts'
-import { ssimFraming } from './ssim-framing.ts'
-import { legRow, SERVED_ELEMENTS } from './ssim-leg.ts'
+import { RECORD_BYTES, ssimFraming } from './ssim-framing.ts'
+import { readLeg, SERVED_ELEMENTS } from './ssim-leg.ts'
 
 /** Why a text is refused: the line, the bytes of that line (from 1, both included) and what is wrong with them. */
 export type SsimFault = { line: number; bytes: readonly [number, number]; reason: string }
 
-export const SSIM_FAULTS_MAX = 20
+/** Faults that a refusal lists at most; what comes after them is not read. */
+const SSIM_FAULTS_MAX = 20
 
 /** Thrown for a text that is no sound schedule; nothing of it may be used. */
 export class SsimRefused extends Error {
@@ -115,44 +117,47 @@ export function ssimReader(): SsimReader {
   function onLeg(b: Uint8Array, at: number, line: number): void {
     if (block === undefined) return void fault(line, 1, 1, 'a leg outside of a carrier block')
     const leg = table.count()
-    const row = legRow(b, at, line, blocks.length - 1, intern, (from, to, reason) =>
-      fault(line, from, to, reason),
-    )
-    if (row === undefined) return
-    if (field.unpacked(row.carrier) !== block.carrier) fault(line, 3, 5, `not a flight of ${block.carrier}`)
-    const key = ((row.number * 1000 + row.variation) * 100 + row.sequence) * 256 + row.suffix
+    const legs = table.room()
+    const sound = readLeg(legs, leg, b, at, intern, (from, to, reason) => fault(line, from, to, reason))
+    if (!sound) return
+    legs.line[leg] = line
+    legs.block[leg] = blocks.length - 1
+    if (field.unpacked(legs.carrier[leg]!) !== block.carrier)
+      fault(line, 3, 5, `not a flight of ${block.carrier}`)
+    const sequence = legs.sequence[leg]!
+    const key = ((legs.number[leg]! * 1000 + legs.variation[leg]!) * 100 + sequence) * 256 + legs.suffix[leg]!
     if (seen.has(key)) fault(line, 2, 13, 'the same leg was filed before in this block')
     seen.add(key)
-    if (row.sequence > 1) {
-      const legs = table.columns()
-      const follows =
-        leg > block.firstLeg &&
-        legs.number[leg - 1] === row.number &&
-        legs.variation[leg - 1] === row.variation &&
-        legs.sequence[leg - 1] === row.sequence - 1
-      if (!follows)
-        fault(line, 12, 13, `leg ${row.sequence} does not follow leg ${row.sequence - 1} of its itinerary`)
-      else if (legs.destination[leg - 1] !== row.origin) {
-        warnings.add(
-          'chain',
-          line,
-          `departs from ${field.unpacked(row.origin)}, where the leg before does not arrive`,
-        )
-      }
-    }
-    const shift = row.sequence === 1 || row.departureDays === BLANK_VARIATION ? 0 : row.departureDays
-    if (row.from - shift < block.from || (row.to - shift > block.to && row.to !== OPEN_DAY)) {
+    if (sequence > 1) onFollowing(legs, leg, block, line)
+    const days = legs.departureDays[leg]!
+    const shift = sequence === 1 || days === BLANK_VARIATION ? 0 : days
+    const to = legs.to[leg]!
+    if (legs.from[leg]! - shift < block.from || (to - shift > block.to && to !== OPEN_DAY)) {
       warnings.add('validity', line, 'operates outside the validity of its carrier record')
     }
-    table.add(row)
+    table.keep()
     block.endLeg = table.count()
+  }
+
+  function onFollowing(legs: Legs, leg: number, block: Block, line: number): void {
+    const sequence = legs.sequence[leg]!
+    const follows =
+      leg > block.firstLeg &&
+      legs.number[leg - 1] === legs.number[leg] &&
+      legs.variation[leg - 1] === legs.variation[leg] &&
+      legs.sequence[leg - 1] === sequence - 1
+    if (!follows) fault(line, 12, 13, `leg ${sequence} does not follow leg ${sequence - 1} of its itinerary`)
+    else if (legs.destination[leg - 1] !== legs.origin[leg]) {
+      const station = field.unpacked(legs.origin[leg]!)
+      warnings.add('chain', line, `departs from ${station}, where the leg before does not arrive`)
+    }
   }
 
   function onElement(b: Uint8Array, at: number, line: number): void {
     const leg = table.count() - 1
     if (block === undefined || leg < block.firstLeg)
       return void fault(line, 1, 1, 'a data element without a leg before it')
-    const legs = table.columns()
+    const legs = table.room()
     const variation = field.number(b, at, 10, 11) + 100 * Math.max(0, field.number(b, at, 28, 28))
     const belongs =
       field.code(b, at, 3, 2) === legs.carrier[leg] &&
@@ -180,7 +185,7 @@ export function ssimReader(): SsimReader {
     if (field.number(b, at, 188, 193) !== serial)
       warnings.add('trailer', line, 'does not name the serial before it')
     ended = b[at + 193] === 0x45
-    block.byteTo = offset + 200
+    block.byteTo = offset + RECORD_BYTES
     block = undefined
   }
 
@@ -202,7 +207,7 @@ export function ssimReader(): SsimReader {
       return {
         blocks,
         legCount: table.count(),
-        legs: table.columns(),
+        legs: table.room(),
         texts,
         elements,
         warnings: warnings.list(),

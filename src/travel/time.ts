@@ -70,7 +70,9 @@ export function localDay(zone: string, epochMs: number): number {
 /** The changes of a zone's offset between two minutes: each with the minute it starts at and the offset from then on; the first entry holds at `from`. */
 export function zoneOffsets(zone: string, from: number, to: number): { from: number; offset: number }[] {
   const out = [{ from, offset: zoneOffset(zone, from) }]
-  let at: Temporal.ZonedDateTime | null = Temporal.Instant.fromEpochMilliseconds(msOfMinute(from)).toZonedDateTimeISO(zone)
+  let at: Temporal.ZonedDateTime | null = Temporal.Instant.fromEpochMilliseconds(
+    msOfMinute(from),
+  ).toZonedDateTimeISO(zone)
   while (at !== null) {
     at = at.getTimeZoneTransition('next')
     if (at === null) break

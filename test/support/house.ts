@@ -45,7 +45,10 @@ export async function startHouse(options: HouseOptions = {}): Promise<House> {
     AIRSIDE_THREADS: '2',
     ...options.env,
   }
-  const child = spawn(process.execPath, [join(ROOT, 'src/main.ts')], { env: { ...clean(process.env), ...env }, stdio: 'pipe' })
+  const child = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
+    env: { ...clean(process.env), ...env },
+    stdio: 'pipe',
+  })
   let log = ''
   let output = ''
   child.stderr.on('data', chunk => (log += chunk))
@@ -57,7 +60,8 @@ export async function startHouse(options: HouseOptions = {}): Promise<House> {
   async function ready(): Promise<void> {
     const until = Date.now() + READY_WITHIN_MS
     while (!output.includes('is ready')) {
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`Airside did not start:\n${output}${log}`)
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error(`Airside did not start:\n${output}${log}`)
       if (Date.now() > until) throw new Error(`Airside was not ready in time:\n${output}${log}`)
       await sleep(20)
     }

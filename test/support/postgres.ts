@@ -54,7 +54,7 @@ export function emptyDatabase(limits: Partial<ConnectOptions> = {}): Promise<Tes
 async function createDatabase(template: string, limits: Partial<ConnectOptions>): Promise<TestDatabase> {
   const server = await serverUrl()
   const name = `test_${randomBase62(12).toLowerCase()}`
-  await administer(server, `create database ${name} template ${template}`)
+  await administer(server, `create database ${name} template ${template} strategy file_copy`)
   const options: ConnectOptions = { ...PATIENT, ...limits, url: databaseUrl(server, name) }
   const database = connect(options)
   open++

@@ -19,7 +19,6 @@ const KEYED: readonly RefusalCode[] = [
   'unauthorized',
   'invalid_key',
   'forbidden',
-  'not_found',
   'method_not_allowed',
 ]
 const WITH_BODY: readonly RefusalCode[] = [...KEYED, 'payload_too_large', 'unsupported_media_type']
@@ -115,7 +114,7 @@ export const OPERATIONS: readonly Operation[] = [
       description: 'The booking.',
       content: json('BookingAnswer', renderBooking(EXAMPLE_BOOKING, EXAMPLE_REQUEST_ID)),
     },
-    errors: KEYED,
+    errors: [...KEYED, 'not_found'],
   },
   {
     id: 'listBookings',

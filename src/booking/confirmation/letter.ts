@@ -1,5 +1,5 @@
-import { carrierName } from '../../travel/carrier.ts'
 import { airport } from '../../travel/airport.ts'
+import { carrierName } from '../../travel/carrier.ts'
 import type { Segment, Stop } from '../../travel/itinerary.ts'
 import { toAmount } from '../../travel/money.ts'
 import { formatLocal } from '../../travel/time.ts'
@@ -36,7 +36,9 @@ export function confirmationLetter(booking: Booking, domain: string): Letter {
 
 function flight(segment: Segment): string[] {
   const operated =
-    segment.operatingCarrier === segment.carrier ? '' : `, operated by ${carrierName(segment.operatingCarrier)}`
+    segment.operatingCarrier === segment.carrier
+      ? ''
+      : `, operated by ${carrierName(segment.operatingCarrier)}`
   return [
     `${segment.carrier}${segment.number}  ${carrierName(segment.carrier)}${operated}`,
     `  ${moment(segment.departure)}  ${place(segment.departure)}`,

@@ -14,12 +14,20 @@ const WAITS_SECONDS = [30, 120, 600, 3_600]
 const SMTP_TIMEOUT_MS = 20_000
 
 /** What became of a letter. `refused`: the mail server certainly did not take it. */
-export type Sent = { kind: 'sent' } | { kind: 'refused'; problem: string } | { kind: 'uncertain'; problem: string }
+export type Sent =
+  | { kind: 'sent' }
+  | { kind: 'refused'; problem: string }
+  | { kind: 'uncertain'; problem: string }
 
 /** Sends letters. Undefined in a house without SMTP. */
 export type Postman = { from: string; send(letter: Letter): Promise<Sent> }
 
-export type SendHouse = { database: Database; travellerKey: TravellerKey; postman: Postman | undefined; log: Logger }
+export type SendHouse = {
+  database: Database
+  travellerKey: TravellerKey
+  postman: Postman | undefined
+  log: Logger
+}
 
 /** A postman for an SMTP server, `smtp://user:password@host:port` or `smtps://…`. */
 export function createPostman(smtpUrl: string, from: string): Postman {
@@ -52,9 +60,14 @@ const BEFORE_DATA = ['CONN', 'EHLO', 'HELO', 'STARTTLS', 'AUTH', 'MAIL FROM', 'R
 
 /** A server's own "no", or a failure before the letter was handed over, proves that it was not taken. The server's text may quote the address and is not kept. */
 function judge(error: unknown): Sent {
-  const { code = 'failed', command = '', responseCode } = error as { code?: string; command?: string; responseCode?: number }
+  const {
+    code = 'failed',
+    command = '',
+    responseCode,
+  } = error as { code?: string; command?: string; responseCode?: number }
   const problem = [code, command, responseCode].filter(part => part !== undefined && part !== '').join(' ')
-  const proven = responseCode !== undefined || BEFORE_DATA.some(step => command.startsWith(step)) || code === 'EDNS'
+  const proven =
+    responseCode !== undefined || BEFORE_DATA.some(step => command.startsWith(step)) || code === 'EDNS'
   return { kind: proven ? 'refused' : 'uncertain', problem }
 }
 
@@ -78,7 +91,10 @@ async function sendOne(house: SendHouse, id: BookingId, attempts: number): Promi
   if (sent.kind === 'refused') {
     const wait = WAITS_SECONDS[Math.min(attempts - 1, WAITS_SECONDS.length - 1)]!
     await postponeConfirmation(database, id, wait, sent.problem)
-    log.warn({ bookingId: id, problem: sent.problem, attempts, waitSeconds: wait }, 'confirmation not accepted')
+    log.warn(
+      { bookingId: id, problem: sent.problem, attempts, waitSeconds: wait },
+      'confirmation not accepted',
+    )
     return
   }
   await settleConfirmation(database, id, sent.kind, sent.kind === 'sent' ? null : sent.problem)
@@ -88,7 +104,10 @@ async function sendOne(house: SendHouse, id: BookingId, attempts: number): Promi
 /** Brings to light confirmations whose sender vanished while sending. */
 export async function markUncertain(house: SendHouse): Promise<void> {
   for (const bookingId of await findUncertain(house.database)) {
-    house.log.warn({ bookingId }, 'it is unknown whether this confirmation was sent; send it again with: booking confirm')
+    house.log.warn(
+      { bookingId },
+      'it is unknown whether this confirmation was sent; send it again with: booking confirm',
+    )
   }
 }
 

@@ -10,7 +10,10 @@ export async function oweConfirmation(tx: Transaction, id: BookingId): Promise<v
  * Takes up to `limit` owed confirmations and marks them `sending`, so that no other worker sends them. The mark commits before the mail
  * server is asked: a crash in between leaves `sending`, which `findUncertain` brings to light, and never a second mail.
  */
-export async function takeDueConfirmations(db: Queryable, limit: number): Promise<{ id: BookingId; attempts: number }[]> {
+export async function takeDueConfirmations(
+  db: Queryable,
+  limit: number,
+): Promise<{ id: BookingId; attempts: number }[]> {
   return db.query(
     `update confirmation set state = 'sending', attempts = attempts + 1, due_at = now() + interval '5 minutes'
       where booking_id in (select booking_id from confirmation where state = 'due' and due_at <= now()
@@ -34,7 +37,12 @@ export async function settleConfirmation(
 }
 
 /** Puts a confirmation back that certainly was not accepted by the mail server. */
-export async function postponeConfirmation(db: Queryable, id: BookingId, seconds: number, problem: string): Promise<void> {
+export async function postponeConfirmation(
+  db: Queryable,
+  id: BookingId,
+  seconds: number,
+  problem: string,
+): Promise<void> {
   await db.query(
     `update confirmation set state = 'due', due_at = now() + make_interval(secs => $2), problem = $3
       where booking_id = $1 and state = 'sending'`,

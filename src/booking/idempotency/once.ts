@@ -17,11 +17,16 @@ export function judge(kept: KeptAnswer, requestMac: Buffer): Answer | undefined 
       'This Idempotency-Key was used with another body within 24 hours; send a new key for a new request.',
     )
   }
-  if (kept.status !== null && kept.body !== null) return { status: kept.status, body: kept.body, replayed: true }
+  if (kept.status !== null && kept.body !== null)
+    return { status: kept.status, body: kept.body, replayed: true }
   if (kept.stale) return undefined
-  throw new Refusal('conflict', 'The request with this Idempotency-Key is still running; send it again in a few seconds.', {
-    retryAfterSeconds: 1,
-  })
+  throw new Refusal(
+    'conflict',
+    'The request with this Idempotency-Key is still running; send it again in a few seconds.',
+    {
+      retryAfterSeconds: 1,
+    },
+  )
 }
 
 /** Looks a key up before anything else is done. Undefined: nothing to replay. */

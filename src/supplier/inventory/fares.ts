@@ -17,7 +17,9 @@ export type FareFault = { line: number; column: string; reason: string }
 export class FaresRefused extends Error {
   readonly faults: readonly FareFault[]
   constructor(faults: readonly FareFault[]) {
-    super(`The fares file is refused:\n${faults.map(f => `  line ${f.line}, ${f.column}: ${f.reason}`).join('\n')}`)
+    super(
+      `The fares file is refused:\n${faults.map(f => `  line ${f.line}, ${f.column}: ${f.reason}`).join('\n')}`,
+    )
     this.name = 'FaresRefused'
     this.faults = faults
   }
@@ -35,41 +37,49 @@ export function parseFares(text: string): ParsedFare[] {
   const header = (lines[0] ?? '').split(',').map(name => name.trim().toLowerCase())
   const columns = HEADER.split(',')
   for (const column of columns) {
-    if (!header.includes(column)) faults.push({ line: 1, column, reason: `this column is missing; the header must be ${HEADER}` })
+    if (!header.includes(column))
+      faults.push({ line: 1, column, reason: `this column is missing; the header must be ${HEADER}` })
   }
   if (faults.length > 0) throw new FaresRefused(faults.slice(0, FAULTS_MAX))
   const rows: ParsedFare[] = []
   const seen = new Map<string, number>()
   for (let i = 1; i < lines.length && faults.length < FAULTS_MAX; i++) {
     if (lines[i]!.trim() === '') continue
-    if (rows.length >= FARES_MAX) throw new FaresRefused([{ line: i + 1, column: 'carrier', reason: `more than ${FARES_MAX} rows` }])
+    if (rows.length >= FARES_MAX)
+      throw new FaresRefused([{ line: i + 1, column: 'carrier', reason: `more than ${FARES_MAX} rows` }])
     const cells = lines[i]!.split(',').map(cell => cell.trim().replace(/^"(.*)"$/, '$1'))
     const row = parseRow(i + 1, column => cells[header.indexOf(column)] ?? '', faults)
     if (row === undefined) continue
     const key = [row.carrier, row.origin, row.destination, row.cabin, row.bookingClass].join(',')
     const other = seen.get(key)
-    if (other !== undefined) faults.push({ line: i + 1, column: 'class', reason: `the same fare stands on line ${other}` })
+    if (other !== undefined)
+      faults.push({ line: i + 1, column: 'class', reason: `the same fare stands on line ${other}` })
     seen.set(key, i + 1)
     rows.push(row)
   }
-  if (rows.length === 0 && faults.length === 0) faults.push({ line: 1, column: 'carrier', reason: 'there is no fare in the file' })
+  if (rows.length === 0 && faults.length === 0)
+    faults.push({ line: 1, column: 'carrier', reason: 'there is no fare in the file' })
   if (faults.length > 0) throw new FaresRefused(faults)
   return rows
 }
 
-function parseRow(line: number, cell: (column: string) => string, faults: FareFault[]): ParsedFare | undefined {
+function parseRow(
+  line: number,
+  cell: (column: string) => string,
+  faults: FareFault[],
+): ParsedFare | undefined {
   const before = faults.length
   const check = (column: string, ok: boolean, reason: string) => {
     if (!ok) faults.push({ line, column, reason })
   }
-  const [carrier, origin, destination, cabin, bookingClass, currency] = ['carrier', 'origin', 'destination', 'cabin', 'class', 'currency'].map(cell) as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ]
+  const [carrier, origin, destination, cabin, bookingClass, currency] = [
+    'carrier',
+    'origin',
+    'destination',
+    'cabin',
+    'class',
+    'currency',
+  ].map(cell) as [string, string, string, string, string, string]
   check('carrier', /^(\*|[A-Z0-9]{2,3})$/.test(carrier), 'must be an airline code such as BA, or *')
   check('origin', /^(\*|[A-Z]{3})$/.test(origin), 'must be an airport code such as LHR, or *')
   check('destination', /^(\*|[A-Z]{3})$/.test(destination), 'must be an airport code such as SIN, or *')
@@ -77,7 +87,11 @@ function parseRow(line: number, cell: (column: string) => string, faults: FareFa
   check('class', /^[A-Z]$/.test(bookingClass), 'must be one letter A to Z')
   check('currency', isCurrency(currency), 'must be an ISO 4217 code such as USD')
   const base = isCurrency(currency) ? parseAmount(cell('base'), currency) : 0
-  check('base', base !== undefined && base >= 0 && base <= 1e12, 'must be an amount of the currency, such as 49.50')
+  check(
+    'base',
+    base !== undefined && base >= 0 && base <= 1e12,
+    'must be an amount of the currency, such as 49.50',
+  )
   const perKmText = cell('per_km')
   check('per_km', /^\d{1,9}(\.\d{1,12})?$/.test(perKmText), 'must be a decimal such as 0.085')
   const seats = /^\d{1,5}$/.test(cell('seats')) ? Number(cell('seats')) : Number.NaN
@@ -103,7 +117,10 @@ function parseRow(line: number, cell: (column: string) => string, faults: FareFa
  * Imports a fares file in place of the one before: one transaction, and one swap in every running server.
  * @throws FaresRefused when any line is faulty; nothing changes then
  */
-export async function importFares(database: Database, text: string): Promise<{ fares: number; currencies: string[] }> {
+export async function importFares(
+  database: Database,
+  text: string,
+): Promise<{ fares: number; currencies: string[] }> {
   const rows = parseFares(text)
   await database.transaction(async tx => {
     await lockImports(tx)

@@ -30,7 +30,9 @@ export function createInventory(world: () => World | undefined, rules: Rules): S
     },
     async quote(mode, reference, passengers) {
       const present = world()
-      return present === undefined ? { kind: 'gone' } : quote(present, mode, decodeReference(reference), passengers)
+      return present === undefined
+        ? { kind: 'gone' }
+        : quote(present, mode, decodeReference(reference), passengers)
     },
     async reserve({ claim }) {
       return { kind: 'held', recordLocator: locatorOf(claim) }
@@ -74,7 +76,10 @@ function proposal(world: World, option: Option, cabin: Cabin): Proposal {
       const departure = { flight, day: journey.days[i]! }
       const rung = journey.classes[i]!
       const bookingClass = String.fromCharCode(world.market.classLetter[rung]!)
-      const fare = { minor: world.market.classMinor[rung]!, currency: world.market.currencies[world.market.classCurrency[rung]!]! }
+      const fare = {
+        minor: world.market.classMinor[rung]!,
+        currency: world.market.currencies[world.market.classCurrency[rung]!]!,
+      }
       fares.push(fare)
       return { departure, bookingClass, fare, route: ends(world, flight) }
     })
@@ -108,7 +113,13 @@ function ends({ timetable }: World, flight: number): Ends {
   return { from: code(timetable.routeFrom[low]!), to: code(timetable.routeTo[low]!) }
 }
 
-function referenceOf(world: World, route: Ends, departure: Departure, bookingClass: string, fare: Money): ReferenceSegment {
+function referenceOf(
+  world: World,
+  route: Ends,
+  departure: Departure,
+  bookingClass: string,
+  fare: Money,
+): ReferenceSegment {
   const { timetable } = world
   const { flight } = departure
   const suffix = timetable.suffix[flight]!

@@ -4,7 +4,16 @@ import { buildMarket, type Market } from '../../timetable/market.ts'
 import { createSold, growSold, setSold } from '../../timetable/sold.ts'
 import { parseRate, type Rates, referencePrice } from '../../travel/exchange.ts'
 import { dateOf, dayNumber, localDay } from '../../travel/time.ts'
-import { type InventoryState, readFares, readHorizon, readImage, readLatestRates, readSeats, readState, type SeatRow } from './store.ts'
+import {
+  type InventoryState,
+  readFares,
+  readHorizon,
+  readImage,
+  readLatestRates,
+  readSeats,
+  readState,
+  type SeatRow,
+} from './store.ts'
 import { type Generation, sameGeneration, type World, type WorldBuffers } from './world.ts'
 
 /** Days before today whose seats still matter: flights that left yesterday somewhere are under way. */
@@ -23,14 +32,19 @@ export type Loaded = {
 }
 
 /** Loads everything a region sells. Undefined when no schedule has been imported. */
-export async function loadWorld(database: Database, images: ImageCache, now: number): Promise<Loaded | undefined> {
+export async function loadWorld(
+  database: Database,
+  images: ImageCache,
+  now: number,
+): Promise<Loaded | undefined> {
   const state = await readState(database)
   if (state.imageBytes === 0) return undefined
   const timetable = openImage(await loadImage(database, state, images))
   const rates = await loadRates(database)
   const market = await loadMarket(database, timetable, rates)
   const legByName = new Map<string, number>()
-  for (let leg = 0; leg < timetable.counts.legs; leg++) legByName.set(timetable.text(timetable.legName[leg]!), leg)
+  for (let leg = 0; leg < timetable.counts.legs; leg++)
+    legByName.set(timetable.text(timetable.legName[leg]!), leg)
   const generation: Generation = { schedule: state.schedule, fares: state.fares, rates: state.rates }
   const loaded: Loaded = {
     world: { timetable, market, sold: createSold(SOLD_CAPACITY), rates, generation },
@@ -42,7 +56,11 @@ export async function loadWorld(database: Database, images: ImageCache, now: num
   return sameGeneration(after, generation) ? loaded : loadWorld(database, images, now)
 }
 
-async function loadImage(database: Database, state: InventoryState, images: ImageCache): Promise<SharedArrayBuffer> {
+async function loadImage(
+  database: Database,
+  state: InventoryState,
+  images: ImageCache,
+): Promise<SharedArrayBuffer> {
   const known = images.get(state.imageHash)?.deref()
   if (known !== undefined) return known
   const image = await database.transaction(tx => readImage(tx, state.imageBytes))
@@ -50,7 +68,11 @@ async function loadImage(database: Database, state: InventoryState, images: Imag
   return image
 }
 
-async function loadMarket(database: Database, timetable: Timetable, rates: Rates | undefined): Promise<Market> {
+async function loadMarket(
+  database: Database,
+  timetable: Timetable,
+  rates: Rates | undefined,
+): Promise<Market> {
   const fares = await readFares(database)
   const rows = fares.map(fare => ({ ...fare, perKm: parsePerKm(fare.perKm) }))
   return buildMarket(timetable, rows, money => referencePrice(money, rates))

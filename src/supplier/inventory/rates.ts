@@ -9,7 +9,11 @@ export type RatesImported = { provider: string; from: string; to: string; curren
  * @param provider defaults to the one the format stands for
  * @throws SyntaxError with the line of what is wrong; nothing is imported then
  */
-export async function importRates(database: Database, xml: string, provider?: string): Promise<RatesImported> {
+export async function importRates(
+  database: Database,
+  xml: string,
+  provider?: string,
+): Promise<RatesImported> {
   const days = parseEcb(xml)
   const rows = days.flatMap(day =>
     [...day.perEuro].map(([currency, rate]) => ({

@@ -61,8 +61,14 @@ export function decodeReference(reference: Uint8Array): Reference {
   const cabin = CABINS[bytes.readUInt8(1)]!
   const slices: ReferenceSegment[][] = []
   let at = 3
-  const text = (length: number) => bytes.toString('latin1', at, (at += length))
-  const number = (length: number) => bytes.readUIntBE((at += length) - length, length)
+  const text = (length: number) => {
+    at += length
+    return bytes.toString('latin1', at - length, at)
+  }
+  const number = (length: number) => {
+    at += length
+    return bytes.readUIntBE(at - length, length)
+  }
   for (let slice = bytes.readUInt8(2); slice > 0; slice--) {
     const segments: ReferenceSegment[] = []
     for (let segment = number(1); segment > 0; segment--) {

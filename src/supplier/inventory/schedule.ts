@@ -7,7 +7,15 @@ import { IMAGE_VERSION } from '../../timetable/image.ts'
 import type { Schedule, Warning } from '../../timetable/schedule.ts'
 import { carrierText, ssimReader } from '../../timetable/ssim.ts'
 import { airports } from '../../travel/airport.ts'
-import { type CarrierSource, lockImports, readSources, readState, writeDemoDay, writeImage, writeSources } from './store.ts'
+import {
+  type CarrierSource,
+  lockImports,
+  readSources,
+  readState,
+  writeDemoDay,
+  writeImage,
+  writeSources,
+} from './store.ts'
 
 /** Uncompressed bytes of one schedule file. */
 export const SCHEDULE_BYTES_MAX = 1 << 30
@@ -28,7 +36,11 @@ export type ScheduleImported = {
  * @param bytes the file's text, or a gzip of it
  * @throws SsimRefused with line, bytes and reason; nothing changes then
  */
-export async function importSchedule(database: Database, bytes: Uint8Array, alone: boolean): Promise<ScheduleImported> {
+export async function importSchedule(
+  database: Database,
+  bytes: Uint8Array,
+  alone: boolean,
+): Promise<ScheduleImported> {
   const text = plain(bytes)
   const schedule = read(text)
   const carriers = [...new Set(schedule.blocks.map(block => block.carrier))].sort()
@@ -55,7 +67,10 @@ export async function renewImage(database: Database): Promise<boolean> {
     await lockImports(tx)
     if (!(await outdated(tx))) return false
     const sources = await readSources(tx, [])
-    await store(tx, sources.map(one => read(plain(one.ssim))))
+    await store(
+      tx,
+      sources.map(one => read(plain(one.ssim))),
+    )
     return true
   })
 }

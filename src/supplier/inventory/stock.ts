@@ -55,7 +55,13 @@ function seatsOf(world: World, segment: ReferenceSegment, cabin: Cabin): Authori
     const leg = timetable.text(timetable.legName[timetable.flightLeg[at]!]!)
     const departs = dateOf(day + timetable.flightLegShift[at]!)
     rows.push({ leg, departs, cabin, bookingClass: segment.bookingClass, authorised: price.authorised })
-    rows.push({ leg, departs, cabin, bookingClass: '', authorised: configured < 0 ? SEATS_UNKNOWN : configured })
+    rows.push({
+      leg,
+      departs,
+      cabin,
+      bookingClass: '',
+      authorised: configured < 0 ? SEATS_UNKNOWN : configured,
+    })
   }
   return rows
 }

@@ -47,7 +47,11 @@ export async function readSources(db: Queryable, except: readonly string[]): Pro
 }
 
 /** Puts carriers' schedules in place of those they had; with `alone`, of everybody's. */
-export async function writeSources(tx: Transaction, sources: readonly CarrierSource[], alone: boolean): Promise<void> {
+export async function writeSources(
+  tx: Transaction,
+  sources: readonly CarrierSource[],
+  alone: boolean,
+): Promise<void> {
   if (alone) await tx.query('delete from schedule_source')
   for (const { carrier, ssim, legs } of sources) {
     await tx.query(
@@ -59,7 +63,12 @@ export async function writeSources(tx: Transaction, sources: readonly CarrierSou
 }
 
 /** Replaces the stored image and raises the schedule's generation. */
-export async function writeImage(tx: Transaction, image: Uint8Array, hash: string, version: number): Promise<void> {
+export async function writeImage(
+  tx: Transaction,
+  image: Uint8Array,
+  hash: string,
+  version: number,
+): Promise<void> {
   await tx.query('delete from timetable_chunk')
   for (let at = 0, position = 0; at < image.length; at += CHUNK_BYTES, position++) {
     await tx.query('insert into timetable_chunk (position, bytes) values ($1, $2)', [
@@ -80,8 +89,11 @@ export async function readImage(tx: Queryable, bytes: number): Promise<SharedArr
   const image = new Uint8Array(buffer)
   let filled = 0
   for (let position = 0; filled < bytes; position++) {
-    const rows = await tx.query<{ bytes: Buffer }>('select bytes from timetable_chunk where position = $1', [position])
-    if (rows[0] === undefined) throw new Error('The stored timetable is incomplete; import the schedule again')
+    const rows = await tx.query<{ bytes: Buffer }>('select bytes from timetable_chunk where position = $1', [
+      position,
+    ])
+    if (rows[0] === undefined)
+      throw new Error('The stored timetable is incomplete; import the schedule again')
     image.set(rows[0].bytes, filled)
     filled += rows[0].bytes.length
   }
@@ -89,7 +101,10 @@ export async function readImage(tx: Queryable, bytes: number): Promise<SharedArr
 }
 
 /** Puts a fares file in place of the one before and raises the fares' generation. */
-export async function replaceFares(tx: Transaction, rows: readonly (FareRow & { line: number; perKmText: string })[]): Promise<void> {
+export async function replaceFares(
+  tx: Transaction,
+  rows: readonly (FareRow & { line: number; perKmText: string })[],
+): Promise<void> {
   await tx.query('delete from fare')
   await tx.query(
     `insert into fare (line, carrier, origin, destination, cabin, class, currency, base, per_km, seats)
@@ -124,13 +139,22 @@ export async function readFares(db: Queryable): Promise<StoredFare[]> {
 export type StoredRate = { provider: string; asOf: string; currency: string; perEuro: string }
 
 /** Adds the rates of one provider's days; real ones drive the demonstration's out. Raises the rates' generation. */
-export async function writeRates(tx: Transaction, rates: readonly StoredRate[], demoProvider: string): Promise<void> {
+export async function writeRates(
+  tx: Transaction,
+  rates: readonly StoredRate[],
+  demoProvider: string,
+): Promise<void> {
   await tx.query('delete from exchange_rate where provider = $1', [demoProvider])
   await tx.query(
     `insert into exchange_rate (provider, as_of, currency, per_euro)
      select * from unnest($1::text[], $2::date[], $3::text[], $4::numeric[])
      on conflict (provider, as_of, currency) do update set per_euro = excluded.per_euro, imported_at = now()`,
-    [rates.map(r => r.provider), rates.map(r => r.asOf), rates.map(r => r.currency), rates.map(r => r.perEuro)],
+    [
+      rates.map(r => r.provider),
+      rates.map(r => r.asOf),
+      rates.map(r => r.currency),
+      rates.map(r => r.perEuro),
+    ],
   )
   await tx.query('update inventory_state set rates = rates + 1')
   await announce(tx)
@@ -192,7 +216,12 @@ export async function takeSeats(
 }
 
 /** Gives seats back, in the same order of rows. */
-export async function returnSeats(tx: Transaction, mode: Mode, seats: readonly SeatKey[], count: number): Promise<void> {
+export async function returnSeats(
+  tx: Transaction,
+  mode: Mode,
+  seats: readonly SeatKey[],
+  count: number,
+): Promise<void> {
   await tx.query(
     `with back as (
        select s.mode, s.leg, s.departs, s.cabin, s.class
@@ -217,7 +246,9 @@ export async function returnSeats(tx: Transaction, mode: Mode, seats: readonly S
 
 /** The oldest transaction still running: whatever was changed by an older one is visible to every later read. */
 export async function readHorizon(db: Queryable): Promise<string> {
-  const rows = await db.query<{ horizon: string }>('select pg_snapshot_xmin(pg_current_snapshot())::text as horizon')
+  const rows = await db.query<{ horizon: string }>(
+    'select pg_snapshot_xmin(pg_current_snapshot())::text as horizon',
+  )
   return rows[0]!.horizon
 }
 
