@@ -78,7 +78,7 @@ module.exports = {
       name: 'the-database-room-knows-no-room',
       severity: 'error',
       from: { path: '^src/db/', pathNot: tests },
-      to: { path: '^src/', pathNot: '^src/(db/|log\\.ts|settings\\.ts)' },
+      to: { path: '^src/', pathNot: '^src/(db/|log\\.ts|id\\.ts|settings\\.ts)' },
     },
     {
       name: 'confined-pg',

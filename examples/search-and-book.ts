@@ -74,12 +74,12 @@ async function call<T>(
     },
     ...(body && { body: JSON.stringify(body) }),
   })
-  const answer = await response.json()
+  const answer = (await response.json()) as T & { requestId: string; error: { code: string; message: string } }
   if (!response.ok) {
     const { code, message } = answer.error
     throw new Error(`${method} ${path}: ${code}: ${message} (requestId ${answer.requestId})`)
   }
-  return answer as T
+  return answer
 }
 
 function inDays(days: number): string {

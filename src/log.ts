@@ -4,6 +4,9 @@ import type { LogLevel } from './settings.ts'
 /** One JSON line per thing that happened, in UTC; callers pass only fields that may be seen. */
 export type Logger = pino.Logger
 
+/** What the ground needs of a logger. */
+export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
+
 /** A logger for one part of the house, writing to standard error so that standard output stays for people and scripts. */
 export function createLog(level: LogLevel, part: string): Logger {
   return pino(

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../refusal.ts'
 import type { ApiHouse } from './house.ts'
-import { openApiDocument } from './reference/openapi.ts'
+import { openApiDocument } from './openapi.ts'
 import { docsPage } from './reference/page.ts'
 import { DOCS_PATH, JSON_TYPE } from './reply.ts'
 

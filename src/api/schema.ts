@@ -156,7 +156,8 @@ export const BookingRequest = z
         .min(1)
         .max(OFFER_ID_LENGTH_MAX)
         .meta({
-          description: 'An offer from a search of the last 15 minutes, made by the same account in the same mode.',
+          description:
+            'An offer from a search of the last 15 minutes, made by the same account in the same mode.',
           examples: ['off_3vQb…'],
         }),
       passengers: z

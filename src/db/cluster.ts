@@ -21,7 +21,7 @@ import { basename, dirname, join } from 'node:path'
 import { randomBase62 } from '../id.ts'
 import type { Binaries } from './binaries.ts'
 import { closedDirectory } from './binaries.ts'
-import type { DatabaseLog } from './database.ts'
+import type { Log } from '../log.ts'
 import { spawnMortal } from './mortal.ts'
 
 /** The database user everything of ours belongs to. */
@@ -41,7 +41,7 @@ export function placeCluster(
   dataDir: string,
   refuge: string,
   uid: number | undefined,
-  log: DatabaseLog,
+  log: Log,
 ): string {
   const place = join(dataDir, NAME)
   if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) {

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino'
 import { listenOn } from './listen.ts'
 import { createPool, type PoolOptions } from './pool.ts'
 import { statement } from './statement.ts'
@@ -32,8 +31,6 @@ export type Database = Queryable & {
   /** Takes no more work, gives what runs `CLOSE_PATIENCE_MS` to finish, and closes all connections. */
   close(): Promise<void>
 }
-
-export type DatabaseLog = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
 
 /** `postgresql://user:password@host:port/database?sslmode=…`, and limits where the defaults do not fit. */
 export type ConnectOptions = { url: string } & Partial<PoolOptions>

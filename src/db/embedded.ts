@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findBinaries, UNPRIVILEGED } from './binaries.ts'
 import { clusterPassword, createCluster, DATABASE_USER, existingCluster, placeCluster } from './cluster.ts'
-import type { ConnectOptions, DatabaseLog } from './database.ts'
+import type { Log } from '../log.ts'
+import type { ConnectOptions } from './database.ts'
 import { connect } from './database.ts'
 import { lockHolder, takeLock } from './lock.ts'
 import {
@@ -26,7 +27,7 @@ export type Embedded = {
 export type EmbeddedOptions = {
   /** Everything is kept below; made if missing. */
   dataDir: string
-  log: DatabaseLog
+  log: Log
   /** Databases to create when missing. */
   databases?: readonly string[]
   /** False only for tests that may lose their data: no fsync. */
@@ -125,7 +126,7 @@ function urlFor(socket: string, password: string): (database: string) => Connect
 async function createDatabases(
   url: (database: string) => ConnectOptions,
   databases: readonly string[],
-  log: DatabaseLog,
+  log: Log,
 ): Promise<void> {
   const admin = connect({ ...url('postgres'), log, poolMax: 1, statementTimeoutMs: 60_000 })
   try {

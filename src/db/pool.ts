@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { DatabaseLog } from './database.ts'
+import type { Log } from '../log.ts'
 import { DatabaseBusy, isStatementError } from './failure.ts'
 import { VALUE_TYPES } from './values.ts'
 
@@ -16,7 +16,7 @@ export type PoolOptions = {
   statementTimeoutMs: number
   lockTimeoutMs: number
   idleInTransactionTimeoutMs: number
-  log?: DatabaseLog | undefined
+  log?: Log | undefined
 }
 
 export type Connection = pg.PoolClient

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { DatabaseLog } from './database.ts'
+import type { Log } from '../log.ts'
 import { isAlive } from './lock.ts'
 import { spawnMortal } from './mortal.ts'
 
@@ -69,7 +69,7 @@ export type PostmasterOptions = {
   socket: string
   uid: number | undefined
   durable: boolean
-  log: DatabaseLog
+  log: Log
 }
 
 /** Starts PostgreSQL on a cluster and waits until it takes connections. Throws with its last words if it ends before. */
@@ -136,7 +136,7 @@ export function recorded(cluster: string): { pid: number; socket: string; status
  * sure that a `postmaster.pid` left behind stops nobody. Throws if the cluster is served by a PostgreSQL that we
  * cannot see, as from another container that shares the directory.
  */
-export async function stopOrphan(cluster: string, log: DatabaseLog): Promise<void> {
+export async function stopOrphan(cluster: string, log: Log): Promise<void> {
   const last = recorded(cluster)
   if (!last) return
   if (isPostgresOf(last.pid, cluster)) {
@@ -216,7 +216,7 @@ function answers(path: string): Promise<boolean> {
 }
 
 /** Passes PostgreSQL's log lines on. What a statement did wrong is its caller's to log, so plain errors are left out. */
-function relayLog(child: ChildProcess, log: DatabaseLog): string[] {
+function relayLog(child: ChildProcess, log: Log): string[] {
   const lastWords: string[] = []
   createInterface({ input: child.stderr! }).on('line', line => {
     lastWords.push(line)

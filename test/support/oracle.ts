@@ -142,7 +142,11 @@ function allWays(
   const { rules } = world
   const dated = expand(world, query, localDay)
   const leaving = new Map<string, Dated[]>()
-  for (const item of dated) leaving.set(item.flight.from, [...(leaving.get(item.flight.from) ?? []), item])
+  for (const item of dated) {
+    const list = leaving.get(item.flight.from)
+    if (list === undefined) leaving.set(item.flight.from, [item])
+    else list.push(item)
+  }
   const isEnd = (code: string) => origins.includes(code) || destinations.includes(code)
   const follow = (a: Dated): Dated[] =>
     (leaving.get(a.flight.to) ?? []).filter(b => {

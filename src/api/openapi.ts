@@ -1,11 +1,9 @@
 import { z } from 'zod'
-import { REFUSALS, Refusal, type RefusalCode } from '../../refusal.ts'
-import type { Region, Settings } from '../../settings.ts'
-import { renderRefusal } from '../reply.ts'
-import * as shape from '../schema.ts'
-import { CODE_NOTES } from './codes.ts'
-import { EXAMPLE_REQUEST_ID } from './example.ts'
-import { OPERATIONS } from './operations.ts'
+import { REFUSALS, Refusal, type RefusalCode } from '../refusal.ts'
+import type { Region, Settings } from '../settings.ts'
+import { CODE_NOTES } from './reference/codes.ts'
+import { EXAMPLE_REQUEST_ID } from './reference/example.ts'
+import { OPERATIONS } from './reference/operations.ts'
 import type {
   Answer,
   JsonSchema,
@@ -14,7 +12,9 @@ import type {
   Operation,
   PathItem,
   SchemaName,
-} from './shapes.ts'
+} from './reference/shapes.ts'
+import { renderRefusal } from './reply.ts'
+import * as shape from './schema.ts'
 
 const REGION_NAMES: Readonly<Record<Region, string>> = { intl: 'International', cn: 'China' }
 
@@ -183,12 +183,12 @@ const HEADERS: Record<string, object> = {
   'RateLimit-Policy': {
     description: 'The allowance: `q` requests in `w` seconds.',
     schema: text,
-    example: '"search.test";q=60;w=60',
+    example: '"search";q=60;w=60',
   },
   RateLimit: {
     description: 'What is left of it: `r` requests now, all of it again in `t` seconds.',
     schema: text,
-    example: '"search.test";r=59;t=1',
+    example: '"search";r=59;t=1',
   },
   Allow: { description: 'The methods that the path takes.', schema: text, example: 'POST' },
   Location: { description: 'Where to go instead.', schema: text, example: '/docs' },
