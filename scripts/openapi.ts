@@ -4,7 +4,7 @@ import { openApiDocument } from '../src/api/openapi.ts'
 import { readSettings } from '../src/settings.ts'
 
 const document = openApiDocument(readSettings({}))
-const { valid, errors } = await new Validator().validate(JSON.stringify(document))
+const { valid, errors } = await new Validator().validate(JSON.parse(JSON.stringify(document)))
 if (!valid) {
   console.error(JSON.stringify(errors, null, 2))
   process.exit(1)

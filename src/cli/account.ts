@@ -17,7 +17,7 @@ const create: Command = {
   name: 'account create',
   usage: '--name NAME --plan enterprise|developer [--currency USD] [--unapproved]',
   summary:
-    "opens an account, approved for live unless --unapproved; its currency is the region's unless given",
+    "Open an account, approved for live unless --unapproved; its currency is the region's unless given",
   options: {
     name: { type: 'string' },
     plan: { type: 'string' },
@@ -50,7 +50,7 @@ const create: Command = {
 const approve: Command = {
   name: 'account approve',
   usage: 'ACCOUNTID',
-  summary: "lets the account's live keys in",
+  summary: "Let the account's live keys in",
   options: {},
   async run({ database, region }, args) {
     const accountId = onlyPositional(args, 'ACCOUNTID', 'give an account id such as acc_…') as AccountId
@@ -64,7 +64,7 @@ const approve: Command = {
 const list: Command = {
   name: 'account list',
   usage: '',
-  summary: 'lists the accounts of the region',
+  summary: 'List the accounts of the region',
   options: {},
   async run({ database, region }, args) {
     noPositionals(args)

@@ -35,7 +35,7 @@ const GIVE_ACCOUNT_ID = 'give an account id such as acc_… (see: account list)'
 const create: Command = {
   name: 'key create',
   usage: `--account ID --mode live|test [--scopes ${SCOPES.join(',')}] [--name TEXT]`,
-  summary: 'makes a key and shows it once; all scopes unless some are named',
+  summary: 'Make a key and show it once; all scopes unless some are named',
   options: {
     account: { type: 'string' },
     mode: { type: 'string' },
@@ -60,7 +60,7 @@ const create: Command = {
 const revoke: Command = {
   name: 'key revoke',
   usage: 'KEYID',
-  summary: 'ends a key; it stays listed. Returns when no running server accepts it any more',
+  summary: 'End a key; it stays listed. Returns when no running server accepts it any more',
   options: {},
   async run({ database }, args) {
     const keyId = onlyPositional(args, 'KEYID', GIVE_KEY_ID) as KeyId
@@ -73,7 +73,7 @@ const revoke: Command = {
 const remove: Command = {
   name: 'key delete',
   usage: 'KEYID',
-  summary: 'ends a key and takes it off the list. Returns when no running server accepts it any more',
+  summary: 'End a key and take it off the list. Returns when no running server accepts it any more',
   options: {},
   async run({ database }, args) {
     const keyId = onlyPositional(args, 'KEYID', GIVE_KEY_ID) as KeyId
@@ -87,7 +87,7 @@ const regenerate: Command = {
   name: 'key regenerate',
   usage: 'KEYID [--overlap 24h]',
   summary:
-    'replaces a key by a new one like it, shown once; the old one ends at once, or after the overlap (up to 7d)',
+    'Replace a key by a new one like it, shown once; the old one ends at once, or after the overlap (up to 7d)',
   options: { overlap: { type: 'string' } },
   async run(context, args) {
     const keyId = onlyPositional(args, 'KEYID', GIVE_KEY_ID) as KeyId
@@ -114,7 +114,7 @@ const regenerate: Command = {
 const list: Command = {
   name: 'key list',
   usage: '--account ID',
-  summary: 'lists the keys of an account, deleted ones left out',
+  summary: 'List the keys of an account, deleted ones left out',
   options: { account: { type: 'string' } },
   async run(context, args) {
     noPositionals(args)

@@ -105,25 +105,30 @@ function explain(error: unknown, json: boolean): number {
   if (!told) throw error
   const faults = error instanceof SsimRefused || error instanceof FaresRefused ? { faults: error.faults } : {}
   const code = error instanceof Refusal ? error.code : 'refused'
-  console.error(json ? JSON.stringify({ error: { code, message: error.message, ...faults } }) : error.message)
+  const message = error instanceof SsimRefused ? refusedSchedule(error) : error.message
+  console.error(json ? JSON.stringify({ error: { code, message, ...faults } }) : message)
   return 1
+}
+
+function refusedSchedule({ faults }: SsimRefused): string {
+  const lines = faults.map(
+    ({ line, bytes, reason }) => `  line ${line}, bytes ${bytes[0]}–${bytes[1]}: ${reason}`,
+  )
+  return ['The schedule is refused and nothing was changed:', ...lines].join('\n')
 }
 
 const usage = (command: Command) => `airside ${command.name} ${command.usage}`.trimEnd()
 
 function help(commands: readonly Command[]): string {
-  const width = Math.max(...commands.map(one => usage(one).length))
-  const wide = width <= 60
-  const lines = commands.map(one =>
-    wide ? `  ${usage(one).padEnd(width)}  ${one.summary}` : `  ${usage(one)}\n      ${one.summary}`,
+  const nouns = Map.groupBy(commands, one => one.name.split(' ')[0]!)
+  const blocks = [...nouns.values()].map(block =>
+    block.map(one => `  ${usage(one).replace(/^airside /, '')}\n      ${one.summary}`).join('\n'),
   )
   return [
-    'airside COMMAND [--region intl|cn] [--json]',
-    '',
-    ...lines,
-    '',
-    'Commands work on the same database as a running server, which follows within a second.',
-  ].join('\n')
+    'Usage: airside COMMAND [--region intl|cn] [--json]',
+    ...blocks,
+    'Commands work on the database of the running server, which follows within a second. One command in full: airside COMMAND --help.',
+  ].join('\n\n')
 }
 
 main(process.argv.slice(2))

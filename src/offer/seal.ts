@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { AccountId } from '../id.ts'
 import { Refusal } from '../refusal.ts'
 import { open, seal } from '../secret.ts'
-import type { Mode } from '../supplier/supplier.ts'
+import { type Mode, REFERENCE_MAX } from '../supplier/supplier.ts'
 import type { Money } from '../travel/money.ts'
 
 /**
@@ -35,6 +35,7 @@ const accountHash = (accountId: AccountId) => createHash('sha256').update(accoun
 
 /** Seals an offer for one account. @param key from the master secret and the region, so that an offer opens in its own region only */
 export function sealOffer(key: Buffer, accountId: AccountId, offer: OfferContents): string {
+  if (offer.reference.length > REFERENCE_MAX) throw new Error(`A reference of ${offer.supplier} is longer than ${REFERENCE_MAX} bytes`)
   const rates = Buffer.from(offer.rates)
   const supplier = Buffer.from(offer.supplier)
   const plain = Buffer.alloc(FIXED_BYTES + 1 + rates.length + 1 + supplier.length + offer.reference.length)
