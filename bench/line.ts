@@ -25,7 +25,7 @@ export function dial(port: number): Line {
 
   function open(): Socket {
     const made = connect({ port, host: '127.0.0.1', noDelay: true })
-    made.on('data', chunk => receive(made, chunk))
+    made.on('data', (chunk: Buffer) => receive(made, chunk))
     made.on('error', error => lost(made, error))
     made.on('close', () => lost(made, new Error('the server closed the connection')))
     return made
@@ -47,7 +47,7 @@ export function dial(port: number): Line {
       chunks = [all]
       headEnd = all.indexOf(HEAD_END)
       if (headEnd < 0) return
-      const head = all.latin1Slice(0, headEnd)
+      const head = all.toString('latin1', 0, headEnd)
       status = Number(head.slice(9, 12))
       expected = headEnd + HEAD_END.length + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
       last = /\r\nconnection: *close/i.test(head)

@@ -27,7 +27,10 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
 /** What there is to run, one benchmark a paragraph. */
 function overview(): string {
   const entries = Object.entries(BENCHMARKS)
-  const lines = entries.flatMap(([name, { summary, options }]) => [`  ${name} ${options}`, `      ${summary}`])
+  const lines = entries.flatMap(([name, { summary, options }]) => [
+    `  ${name} ${options}`,
+    `      ${summary}`,
+  ])
   return ['npm run bench -- NAME [options] [--json FILE]', '', ...lines].join('\n')
 }
 

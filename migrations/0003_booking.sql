@@ -24,6 +24,7 @@ create table booking (
   status_history jsonb not null,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  acknowledged boolean not null default false,
   reconcile_at timestamptz,
   reconcile_attempts integer not null default 0,
   unique (account_id, mode, offer_hash)
@@ -32,6 +33,7 @@ comment on column booking.slices is 'The itinerary as sold: instants, and the lo
 comment on column booking.claim is 'What the supplier''s stock gave for this booking, to be given back once';
 comment on column booking.rates is 'Provider and date of the exchange rates behind the price, empty where none were needed';
 comment on column booking.data_key is 'The key of this booking''s traveller data, wrapped by one derived from the master secret';
+comment on column booking.acknowledged is 'Whether anybody may have been told of it: until then it is removed without a trace when its supplier refuses';
 comment on column booking.reconcile_at is 'When a pending booking is looked at again; null once it is settled';
 create index booking_by_account on booking (account_id, mode, seq);
 create index booking_to_reconcile on booking (reconcile_at) where reconcile_at is not null;
@@ -83,7 +85,7 @@ create trigger ledger_entry_append_only before update or delete or truncate on l
 
 create table confirmation (
   booking_id text primary key references booking on delete cascade,
-  state text not null default 'due' check (state in ('due', 'sending', 'sent', 'logged', 'uncertain')),
+  state text not null default 'due' check (state in ('due', 'sending', 'sent', 'logged', 'uncertain', 'refused')),
   attempts integer not null default 0,
   due_at timestamptz not null default now(),
   settled_at timestamptz,

@@ -21,7 +21,7 @@ export type RegionStart = {
 
 /** From the control thread to an API thread. */
 export type ToThread =
-  | { kind: 'listen'; ports: Readonly<Partial<Record<Region, number>>> }
+  | { kind: 'listen'; ports: Readonly<Partial<Record<Region, number>>>; first: boolean }
   | { kind: 'world'; region: Region; world: WorldBuffers }
   | { kind: 'seats followed'; ticket: number }
   | { kind: 'metrics'; ticket: number; text: string }

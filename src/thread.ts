@@ -1,3 +1,4 @@
+import { createServer } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { FastifyInstance } from 'fastify'
 import { createApi } from './api/server.ts'
@@ -31,6 +32,8 @@ const PULSE_AGE_MAX_MS = 2_000
 const CONNECTIONS_TOTAL = 64
 const CONNECTIONS_MAX = 10
 const ASK_TIMEOUT_MS = 2_000
+/** How often a door that closes looks for connections whose last answer is out. */
+const IDLE_SWEEP_MS = 50
 
 const asked = new Map<number, (answer: string) => void>()
 let tickets = 0
@@ -141,7 +144,10 @@ function openDoor({ region, database: options, pulse: beats, world: first }: Reg
       world = next
     },
     async close() {
+      // A connection that is busy now becomes idle once it is answered, and would stay open for its whole keep-alive time.
+      const sweep = setInterval(() => api.server.closeIdleConnections(), IDLE_SWEEP_MS)
       await api.close()
+      clearInterval(sweep)
       await requestsLog.close()
       await database.close()
     },
@@ -151,7 +157,7 @@ function openDoor({ region, database: options, pulse: beats, world: first }: Reg
 const doors = new Map<Region, Door>(start.regions.map(one => [one.region, openDoor(one)]))
 
 control.on('message', (message: ToThread) => {
-  if (message.kind === 'listen') void listen(message.ports)
+  if (message.kind === 'listen') void listen(message.ports, message.first)
   else if (message.kind === 'world') doors.get(message.region)?.swap(openWorld(message.world))
   else if (message.kind === 'seats followed') answer(message.ticket, '')
   else if (message.kind === 'metrics') answer(message.ticket, message.text)
@@ -160,11 +166,12 @@ control.on('message', (message: ToThread) => {
 })
 
 /** Opens the listeners. Port 0 takes any free one; the control thread tells the other threads which. */
-async function listen(ports: Readonly<Partial<Record<Region, number>>>): Promise<void> {
+async function listen(ports: Readonly<Partial<Record<Region, number>>>, first: boolean): Promise<void> {
   const open: Partial<Record<Region, number>> = {}
   for (const [region, { api }] of doors) {
     const port = ports[region]!
     try {
+      if (first && start.settings.threads > 1) await checkFree(port)
       await api.listen({
         host: start.settings.host,
         port,
@@ -182,6 +189,20 @@ async function listen(ports: Readonly<Partial<Record<Region, number>>>): Promise
     if (address !== null && typeof address === 'object') open[region] = address.port
   }
   tell({ kind: 'listening', ports: open })
+}
+
+/**
+ * Threads share a port by a way that would let another Airside of the same user share it too, unnoticed: so the first one opens it for a moment
+ * for itself alone.
+ * @throws the listener's error when the port is taken
+ */
+async function checkFree(port: number): Promise<void> {
+  const probe = createServer()
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', reject)
+    probe.listen({ host: start.settings.host, port }, resolve)
+  })
+  await new Promise(resolve => probe.close(resolve))
 }
 
 async function collect(ticket: number): Promise<void> {

@@ -83,7 +83,7 @@ export async function startThreads(needs: ThreadsNeeds): Promise<Threads> {
     return AggregatorRegistry.aggregate(run.metrics).metrics()
   }
 
-  function listen(worker: Worker, ports: Ports): Promise<Ports> {
+  function listen(worker: Worker, ports: Ports, first: boolean): Promise<Ports> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
         () => reject(new Error('an API thread did not start in time')),
@@ -97,7 +97,7 @@ export async function startThreads(needs: ThreadsNeeds): Promise<Threads> {
         else reject(new Error(message.message))
       }
       worker.on('message', hear)
-      send(worker, { kind: 'listen', ports })
+      send(worker, { kind: 'listen', ports, first })
     })
   }
 
@@ -117,8 +117,8 @@ export async function startThreads(needs: ThreadsNeeds): Promise<Threads> {
   }
 
   try {
-    const ports = await listen(workers[0]!, needs.ports)
-    await Promise.all(workers.slice(1).map(worker => listen(worker, ports)))
+    const ports = await listen(workers[0]!, needs.ports, true)
+    await Promise.all(workers.slice(1).map(worker => listen(worker, ports, false)))
     return {
       ports,
       swap(region, world) {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { REFUSALS, Refusal, type RefusalCode } from '../refusal.ts'
 import type { Region, Settings } from '../settings.ts'
+import * as answers from './answer.ts'
 import { CODE_NOTES } from './reference/codes.ts'
 import { EXAMPLE_REQUEST_ID } from './reference/example.ts'
 import { OPERATIONS } from './reference/operations.ts'
@@ -14,26 +15,26 @@ import type {
   SchemaName,
 } from './reference/shapes.ts'
 import { renderRefusal } from './reply.ts'
-import * as shape from './schema.ts'
+import { BookingRequest, PassengerRequest, SearchRequest } from './schema.ts'
 
 const REGION_NAMES: Readonly<Record<Region, string>> = { intl: 'International', cn: 'China' }
 
 /** The shapes by the names they have in the document. */
 const SCHEMAS: Readonly<Record<SchemaName, z.ZodType>> = {
-  SearchRequest: shape.SearchRequest,
-  SearchAnswer: shape.SearchAnswerBody,
-  Offer: shape.OfferAnswer,
-  Slice: shape.SliceAnswer,
-  Segment: shape.SegmentAnswer,
-  Price: shape.Price,
-  BookingRequest: shape.BookingRequest,
-  Passenger: shape.PassengerRequest,
-  BookingAnswer: shape.BookingAnswer,
-  BookedPassenger: shape.PassengerAnswer,
-  Booking: shape.BookingItem,
-  BookingsAnswer: shape.BookingsAnswer,
-  HealthAnswer: shape.HealthAnswer,
-  ErrorAnswer: shape.ErrorAnswer,
+  SearchRequest,
+  SearchAnswer: answers.SearchAnswerBody,
+  Offer: answers.OfferAnswer,
+  Slice: answers.SliceAnswer,
+  Segment: answers.SegmentAnswer,
+  Price: answers.Price,
+  BookingRequest,
+  Passenger: PassengerRequest,
+  BookingAnswer: answers.BookingAnswer,
+  BookedPassenger: answers.PassengerAnswer,
+  Booking: answers.BookingItem,
+  BookingsAnswer: answers.BookingsAnswer,
+  HealthAnswer: answers.HealthAnswer,
+  ErrorAnswer: answers.ErrorAnswer,
 }
 
 /** The API described by the very shapes that check it. */
@@ -147,14 +148,10 @@ function refusing(operation: Operation): Record<string, Answer> {
       known.content!['application/json']!.examples![code] = example
       return
     }
-    const headers = [
-      'X-Request-Id',
-      ...(status === 429 || status === 503 ? ['Retry-After'] : []),
-      ...(operation.limited && AFTER_LIMIT.has(status) ? LIMIT_HEADERS : []),
-    ]
+    const headers = ['X-Request-Id', ...(operation.limited && AFTER_LIMIT.has(status) ? LIMIT_HEADERS : [])]
     byStatus.set(String(status), {
       description: `\`${code}\`: ${means}`,
-      headers: headerRefs(status === 405 ? [...headers, 'Allow'] : headers),
+      headers: headerRefs([...headers, ...(ALSO[status] ?? [])]),
       content: { 'application/json': { schema: ref('ErrorAnswer'), examples: { [code]: example } } },
     })
   }
@@ -164,6 +161,12 @@ function refusing(operation: Operation): Record<string, Answer> {
   return Object.fromEntries([...byStatus].sort(([a], [b]) => Number(a) - Number(b)))
 }
 
+const ALSO: Readonly<Record<number, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
+  405: ['Allow'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+}
 /** Statuses of what is checked after the allowance. */
 const AFTER_LIMIT: ReadonlySet<number> = new Set([400, 413, 415, 422, 429])
 const LIMIT_HEADERS = ['RateLimit-Policy', 'RateLimit']
@@ -190,6 +193,7 @@ const HEADERS: Record<string, object> = {
     schema: text,
     example: '"search";r=59;t=1',
   },
+  'WWW-Authenticate': { description: 'The scheme that the API takes.', schema: text, example: 'Bearer' },
   Allow: { description: 'The methods that the path takes.', schema: text, example: 'POST' },
   Location: { description: 'Where to go instead.', schema: text, example: '/docs' },
   'Idempotent-Replayed': {

@@ -14,7 +14,7 @@ import {
 } from '../travel/itinerary.ts'
 import { type Money, toAmount } from '../travel/money.ts'
 import { formatDuration, formatLocal } from '../travel/time.ts'
-import type * as shape from './schema.ts'
+import type * as shape from './answer.ts'
 
 /** The answer to a search, as text. */
 export function renderSearch(answer: SearchAnswer, requestId: string): string {
@@ -145,7 +145,20 @@ function renderSegment(segment: Segment): z.input<typeof shape.SegmentAnswer> {
   }
 }
 
-const localTime = (stop: Stop) => formatLocal(stop.minute, stop.offset)
+/** Local times written lately, by minute and offset: the offers of an answer share most of theirs. */
+const written = new Map<number, string>()
+const WRITTEN_MAX = 20_000
+
+function localTime({ minute, offset }: Stop): string {
+  const key = minute * 4096 + offset + 2048
+  let text = written.get(key)
+  if (text === undefined) {
+    text = formatLocal(minute, offset)
+    if (written.size >= WRITTEN_MAX) written.clear()
+    written.set(key, text)
+  }
+  return text
+}
 
 function price(money: Money): { amount: number; currency: string } {
   return { amount: toAmount(money), currency: money.currency }

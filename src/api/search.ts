@@ -18,7 +18,7 @@ export function searchRoutes(app: FastifyInstance, house: ApiHouse): void {
     { config: { access: { scope: 'search', limit: searchLimit } } },
     async (request, reply) => {
       const caller = request.caller!
-      const query = parseSearch(request.body, caller.currency)
+      const query = parseSearch(request.body, house.settings.regions[house.region]!.currency)
       const answer = await amongSearches(() => house.search(caller, query))
       return reply.header('content-type', JSON_TYPE).send(renderSearch(answer, request.id))
     },

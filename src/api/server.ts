@@ -20,8 +20,8 @@ import {
   leavesMuchUnread,
 } from './wire.ts'
 
-/** The longest an operation may take, unless its route says otherwise. */
-const HANDLER_TIMEOUT_MS = 10_000
+/** The longest an operation may take, unless its route says otherwise. The body is read within it, and has 10 s to come. */
+const HANDLER_TIMEOUT_MS = 11_000
 /** Longest part of a path that stands for an id. */
 const PARAM_MAX = 1_000
 /** Logged where the partner hung up before the answer was out. */

@@ -1,13 +1,11 @@
 import type { Database } from '../db/database.ts'
 import { Refusal } from '../refusal.ts'
-import type { Supplier } from '../supplier/supplier.ts'
+import { type Supplier, within } from '../supplier/supplier.ts'
 import type { Booking } from './booking.ts'
-import { reservationOf } from './reserve.ts'
+import { CANCEL_DEADLINE_MS, reservationOf } from './reserve.ts'
 import { settle } from './settle.ts'
-import { findAnyBooking } from './store.ts'
+import { findAnyBooking, type StoredBooking } from './store.ts'
 import type { TravellerKey } from './travellers.ts'
-
-const CANCEL_DEADLINE_MS = 30_000
 
 export type CancelHouse = {
   database: Database
@@ -21,17 +19,14 @@ export type CancelHouse = {
  * @throws Refusal not_found, not_cancellable when it failed or its supplier refuses, service_unavailable when the supplier does not answer
  */
 export async function cancelBooking(house: CancelHouse, id: string): Promise<Booking> {
-  const booking = await findAnyBooking(house.database, house.travellerKey, id)
-  if (booking === undefined) throw new Refusal('not_found', `There is no booking ${id} in this region.`)
+  const booking = await find(house, id)
   if (booking.status === 'cancelled') return booking
-  if (booking.status === 'failed')
-    throw new Refusal('not_cancellable', `Booking ${id} has failed: nothing is held and nothing was charged.`)
   const supplier = house.suppliers.get(booking.supplier)
   if (supplier === undefined)
     throw new Refusal('service_unavailable', `The supplier ${booking.supplier} is not connected.`)
-  const answer = await supplier
-    .cancel(reservationOf(booking), AbortSignal.timeout(CANCEL_DEADLINE_MS))
-    .catch(() => ({ kind: 'unknown' }) as const)
+  const answer = await within(CANCEL_DEADLINE_MS, signal =>
+    supplier.cancel(reservationOf(booking), signal),
+  ).catch(() => ({ kind: 'unknown' }) as const)
   if (answer.kind === 'refused')
     throw new Refusal('not_cancellable', `The supplier refuses to cancel booking ${id}.`)
   if (answer.kind === 'unknown') {
@@ -41,5 +36,14 @@ export async function cancelBooking(house: CancelHouse, id: string): Promise<Boo
     )
   }
   const settled = await house.database.transaction(tx => settle(tx, supplier, booking, 'cancelled'))
-  return settled ?? (await findAnyBooking(house.database, house.travellerKey, id))!
+  return settled ?? find(house, id)
+}
+
+/** A booking that is cancelled or can be. */
+async function find(house: CancelHouse, id: string): Promise<StoredBooking> {
+  const booking = await findAnyBooking(house.database, house.travellerKey, id)
+  if (booking === undefined) throw new Refusal('not_found', `There is no booking ${id} in this region.`)
+  if (booking.status === 'failed')
+    throw new Refusal('not_cancellable', `Booking ${id} has failed: nothing is held and nothing was charged.`)
+  return booking
 }

@@ -2,9 +2,9 @@ import type { Transaction } from '../db/database.ts'
 import { type MovementKind, record } from '../ledger/store.ts'
 import type { Supplier } from '../supplier/supplier.ts'
 import type { BookingStatus } from './booking.ts'
-import { oweConfirmation } from './confirmation/store.ts'
+import { forgoConfirmation, oweConfirmation } from './confirmation/store.ts'
 import { TRANSITIONS, type Trigger } from './state.ts'
-import { type StoredBooking, writeStatus } from './store.ts'
+import { type BookingCore, writeStatus } from './store.ts'
 
 /** What moves in the ledger when a booking leaves one state for another. */
 function movement(from: BookingStatus, to: BookingStatus): MovementKind {
@@ -16,26 +16,23 @@ function movement(from: BookingStatus, to: BookingStatus): MovementKind {
  * Changes a booking's status: the only way there is. Status, ledger, seats and the owed confirmation commit together in the caller's
  * transaction. Undefined where the trigger changes nothing any more: then nothing was written, and the caller reads what is true now.
  */
-export async function settle(
+export async function settle<B extends BookingCore>(
   tx: Transaction,
   supplier: Supplier,
-  booking: StoredBooking,
+  booking: B,
   trigger: Trigger,
-  recordLocator: string = booking.recordLocator,
-): Promise<StoredBooking | undefined> {
+  recordLocator?: string,
+): Promise<B | undefined> {
   const { from, to } = TRANSITIONS[trigger]
   const written = await writeStatus(tx, booking.id, from, to, recordLocator)
   if (written === undefined) return undefined
-  await record(tx, booking, booking.id, movement(written.was, to), booking.total)
+  const { was, ...state } = written
+  await record(tx, booking, booking.id, movement(was, to), booking.total)
   if (to === 'confirmed') await oweConfirmation(tx, booking.id)
-  else if (booking.claim !== '')
-    await supplier.stock?.release(tx, booking.mode, booking.claim, booking.passengerCount)
-  return {
-    ...booking,
-    status: to,
-    recordLocator,
-    version: written.version,
-    updatedAt: written.at,
-    statusHistory: written.history,
+  else {
+    await forgoConfirmation(tx, booking.id)
+    if (booking.claim !== '')
+      await supplier.stock?.release(tx, booking.mode, booking.claim, booking.passengerCount)
   }
+  return { ...booking, ...state }
 }

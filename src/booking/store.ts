@@ -30,6 +30,7 @@ type Row = {
   status_history: { status: BookingStatus; at: string }[]
   created_at: Date
   updated_at: Date
+  acknowledged: boolean
   reconcile_attempts: number
 }
 
@@ -39,15 +40,20 @@ export type StoredBooking = Booking & {
   claim: string
   passengerCount: number
   requestMac: Buffer
+  /** Whether anybody may have been told of it. */
+  acknowledged: boolean
   reconcileAttempts: number
 }
+
+/** A booking without its travellers, who are sealed: all that reconciliation and settlement work on. */
+export type BookingCore = Omit<StoredBooking, 'travellers' | 'contactEmail' | 'contactPhone'>
 
 /** The transaction's moment as ISO 8601 text in UTC. */
 const NOW_TEXT = `to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 const COLUMNS = `b.id, b.account_id, b.mode, b.status, b.version, b.supplier, b.supplier_reference, b.claim, b.record_locator, b.request_mac,
   b.slices, b.passengers, b.per_person, b.total, b.currency, b.data_key, b.contact, b.status_history, b.created_at, b.updated_at,
-  b.reconcile_attempts`
+  b.acknowledged, b.reconcile_attempts`
 
 async function assemble(db: Queryable, key: TravellerKey, rows: readonly Row[]): Promise<StoredBooking[]> {
   if (rows.length === 0) return []
@@ -64,31 +70,31 @@ async function assemble(db: Queryable, key: TravellerKey, rows: readonly Row[]):
       details: own.map(passenger => passenger.details),
       documents: own.map(passenger => passenger.document),
     })
-    return {
-      id: row.id,
-      accountId: row.account_id,
-      mode: row.mode,
-      status: row.status,
-      version: row.version,
-      supplier: row.supplier,
-      recordLocator: row.record_locator,
-      slices: row.slices,
-      travellers,
-      contactEmail: contact.email,
-      contactPhone: contact.phone,
-      perPerson: { minor: row.per_person, currency: row.currency },
-      total: { minor: row.total, currency: row.currency },
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
-      statusHistory: row.status_history,
-      reference: row.supplier_reference,
-      claim: row.claim,
-      passengerCount: row.passengers,
-      requestMac: row.request_mac,
-      reconcileAttempts: row.reconcile_attempts,
-    }
+    return { ...coreOf(row), travellers, contactEmail: contact.email, contactPhone: contact.phone }
   })
 }
+
+const coreOf = (row: Row): BookingCore => ({
+  id: row.id,
+  accountId: row.account_id,
+  mode: row.mode,
+  status: row.status,
+  version: row.version,
+  supplier: row.supplier,
+  recordLocator: row.record_locator,
+  slices: row.slices,
+  perPerson: { minor: row.per_person, currency: row.currency },
+  total: { minor: row.total, currency: row.currency },
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  statusHistory: row.status_history,
+  reference: row.supplier_reference,
+  claim: row.claim,
+  passengerCount: row.passengers,
+  requestMac: row.request_mac,
+  acknowledged: row.acknowledged,
+  reconcileAttempts: row.reconcile_attempts,
+})
 
 export type NewBooking = {
   id: BookingId
@@ -196,7 +202,10 @@ export async function findAnyBooking(
   return (await assemble(db, key, rows))[0]
 }
 
-/** A page of bookings, newest first, after the booking `cursor`; one more than `limit` tells that there is a next page. */
+/**
+ * A page of bookings, newest first, after the booking `cursor`; one more than `limit` tells that there is a next page. One that is still
+ * being made is not among them: it may be gone a moment later.
+ */
 export async function pageOfBookings(
   db: Queryable,
   key: TravellerKey,
@@ -206,6 +215,7 @@ export async function pageOfBookings(
   const rows = await db.query<Row>(
     `select ${COLUMNS} from booking b
       where account_id = $1 and mode = $2
+        and acknowledged
         and ($3::text is null or status = $3)
         and ($4::text is null or seq < (select seq from booking where account_id = $1 and mode = $2 and id = $4))
       order by seq desc limit $5`,
@@ -214,67 +224,99 @@ export async function pageOfBookings(
   return assemble(db, key, rows)
 }
 
-export type StatusWritten = {
-  was: BookingStatus
-  version: number
-  at: Date
-  history: StoredBooking['statusHistory']
+/** What of a booking changes when its status does. */
+export type BookingState = Pick<
+  BookingCore,
+  'status' | 'version' | 'recordLocator' | 'acknowledged' | 'updatedAt' | 'statusHistory'
+>
+type StateRow = Pick<
+  Row,
+  'status' | 'version' | 'record_locator' | 'acknowledged' | 'updated_at' | 'status_history'
+>
+const STATE_COLUMNS = 'b.status, b.version, b.record_locator, b.acknowledged, b.updated_at, b.status_history'
+
+const stateOf = (row: StateRow): BookingState => ({
+  status: row.status,
+  version: row.version,
+  recordLocator: row.record_locator,
+  acknowledged: row.acknowledged,
+  updatedAt: row.updated_at,
+  statusHistory: row.status_history,
+})
+
+/** Where a booking stands now, or undefined when it was removed. */
+export async function readState(db: Queryable, id: BookingId): Promise<BookingState | undefined> {
+  const rows = await db.query<StateRow>(`select ${STATE_COLUMNS} from booking b where id = $1`, [id])
+  return rows[0] && stateOf(rows[0])
 }
 
 /**
  * The only statement that writes a status; called by settle.ts alone. Undefined when the booking is in none of the states `from`, and then
  * nothing was written. The row stays locked until the transaction ends.
+ * @param recordLocator undefined leaves it as it is
  */
 export async function writeStatus(
   tx: Transaction,
   id: BookingId,
   from: readonly BookingStatus[],
   to: BookingStatus,
-  recordLocator: string,
-): Promise<StatusWritten | undefined> {
-  const rows = await tx.query<{
-    was: BookingStatus
-    version: number
-    updated_at: Date
-    status_history: Row['status_history']
-  }>(
+  recordLocator: string | undefined,
+): Promise<(BookingState & { was: BookingStatus }) | undefined> {
+  const rows = await tx.query<StateRow & { was: BookingStatus }>(
     `with was as (select id, status from booking where id = $1 for update)
-     update booking b set status = $3, record_locator = $4, version = version + 1, updated_at = now(), reconcile_at = null,
+     update booking b set status = $3, record_locator = coalesce($4, record_locator), version = version + 1, updated_at = now(),
+       acknowledged = true, reconcile_at = null,
        status_history = status_history || jsonb_build_object('status', $3::text, 'at', ${NOW_TEXT})
       from was where b.id = was.id and was.status = any($2)
-     returning was.status as was, b.version, b.updated_at, b.status_history`,
+     returning was.status as was, ${STATE_COLUMNS}`,
     [id, from, to, recordLocator],
   )
-  const row = rows[0]
-  return row && { was: row.was, version: row.version, at: row.updated_at, history: row.status_history }
+  return rows[0] && { ...stateOf(rows[0]), was: rows[0].was }
 }
 
-/** Removes a booking whose supplier refused it while the partner still waited: to the partner nothing was booked. False if it is settled. */
+/**
+ * Removes a pending booking that nobody was told of, so that to the partner nothing was booked. False when it is settled, or somebody may
+ * know of it.
+ */
 export async function removeBooking(tx: Transaction, id: BookingId): Promise<boolean> {
-  const rows = await tx.query(`delete from booking where id = $1 and status = 'pending' returning 1`, [id])
+  const rows = await tx.query(
+    `delete from booking where id = $1 and status = 'pending' and not acknowledged returning 1`,
+    [id],
+  )
   return rows.length === 1
 }
+
+/** Notes that a partner is told of a pending booking: from now on it is settled, and not removed. False when it is not pending. */
+export async function acknowledgeBooking(db: Queryable, id: BookingId): Promise<boolean> {
+  const rows = await db.query(
+    `update booking set acknowledged = true where id = $1 and status = 'pending' returning 1`,
+    [id],
+  )
+  return rows.length === 1
+}
+
+/** A pending booking that is due, and how long ago it was made by the database's clock, in milliseconds. */
+export type DueBooking = BookingCore & { ageMs: number }
 
 /** Takes up to `limit` pending bookings that are due, and keeps other workers off them for `leaseSeconds`. */
 export async function takeDueBookings(
   db: Queryable,
-  key: TravellerKey,
   limit: number,
   leaseSeconds: number,
-): Promise<StoredBooking[]> {
-  const rows = await db.query<Row>(
+): Promise<DueBooking[]> {
+  const rows = await db.query<Row & { age_ms: number }>(
     `update booking b set reconcile_at = now() + make_interval(secs => $2), reconcile_attempts = reconcile_attempts + 1
       where id in (select id from booking where reconcile_at <= now() order by reconcile_at limit $1 for update skip locked)
-      returning ${COLUMNS}`,
+      returning ${COLUMNS}, (extract(epoch from now() - b.created_at) * 1000)::float8 as age_ms`,
     [limit, leaseSeconds],
   )
-  return assemble(db, key, rows)
+  return rows.map(row => ({ ...coreOf(row), ageMs: row.age_ms }))
 }
 
-/** Sets when a pending booking is looked at again. */
+/** Leaves a booking pending, known to whoever asks, and sets when it is looked at again. */
 export async function postponeReconciliation(db: Queryable, id: BookingId, seconds: number): Promise<void> {
   await db.query(
-    `update booking set reconcile_at = now() + make_interval(secs => $2) where id = $1 and status = 'pending'`,
+    `update booking set acknowledged = true, reconcile_at = now() + make_interval(secs => $2) where id = $1 and status = 'pending'`,
     [id, seconds],
   )
 }

@@ -12,8 +12,9 @@ import { commands as booking } from './booking.ts'
 import type { Command } from './command.ts'
 import { commands as inventory } from './inventory.ts'
 import { commands as key } from './key.ts'
+import { commands as request } from './request.ts'
 
-const COMMANDS: readonly Command[] = [...account, ...key, ...inventory, ...booking]
+const COMMANDS: readonly Command[] = [...account, ...key, ...inventory, ...booking, ...request]
 const COMMON = {
   region: { type: 'string', default: 'intl' },
   json: { type: 'boolean', default: false },

@@ -35,7 +35,8 @@ const accountHash = (accountId: AccountId) => createHash('sha256').update(accoun
 
 /** Seals an offer for one account. @param key from the master secret and the region, so that an offer opens in its own region only */
 export function sealOffer(key: Buffer, accountId: AccountId, offer: OfferContents): string {
-  if (offer.reference.length > REFERENCE_MAX) throw new Error(`A reference of ${offer.supplier} is longer than ${REFERENCE_MAX} bytes`)
+  if (offer.reference.length > REFERENCE_MAX)
+    throw new Error(`A reference of ${offer.supplier} is longer than ${REFERENCE_MAX} bytes`)
   const rates = Buffer.from(offer.rates)
   const supplier = Buffer.from(offer.supplier)
   const plain = Buffer.alloc(FIXED_BYTES + 1 + rates.length + 1 + supplier.length + offer.reference.length)

@@ -1,7 +1,7 @@
 import type { Logger } from '../log.ts'
 import type { Caller } from '../partner/account.ts'
 import { invalidParams, Refusal } from '../refusal.ts'
-import type { Proposal, Supplier, SupplierQuery } from '../supplier/supplier.ts'
+import { type Proposal, type Supplier, type SupplierQuery, within } from '../supplier/supplier.ts'
 import { airport, place } from '../travel/airport.ts'
 import { convert, DEMO_PROVIDER, type Rates } from '../travel/exchange.ts'
 import { arrivalOf } from '../travel/itinerary.ts'
@@ -114,12 +114,10 @@ async function ask(
   house: SearchHouse,
   query: SupplierQuery,
 ): Promise<{ proposals: Proposal[]; failed: number }> {
-  const signal = AbortSignal.timeout(SUPPLIERS_DEADLINE_MS)
-  const deadline = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
   const answers = await Promise.allSettled(
-    [...house.suppliers.values()].map(supplier => Promise.race([supplier.search(query, signal), deadline])),
+    [...house.suppliers.values()].map(supplier =>
+      within(SUPPLIERS_DEADLINE_MS, signal => supplier.search(query, signal)),
+    ),
   )
   const proposals: Proposal[] = []
   let failed = 0
@@ -138,7 +136,7 @@ async function ask(
 }
 
 function noRate(currency: string): Refusal {
-  const message = `there is no exchange rate for ${currency} yet; leave it out for the currency of your account, or ask for another one`
+  const message = `there is no exchange rate for ${currency} yet; leave it out or ask for another one`
   return invalidParams([{ param: 'currency', code: 'no_rate', message }])
 }
 

@@ -240,6 +240,28 @@ export async function insertRequests(db: Queryable, entries: readonly RequestEnt
   )
 }
 
+/** The line of an answered request, if it is still kept. */
+export async function selectRequest(db: Queryable, requestId: RequestId): Promise<RequestEntry | undefined> {
+  const [row] = await db.query<RequestRow>(
+    `select account_id, key_id, mode, method, route, status, code, duration_ms, at from request_log where request_id = $1`,
+    [requestId],
+  )
+  return (
+    row && {
+      requestId,
+      accountId: row.account_id ?? undefined,
+      keyId: row.key_id ?? undefined,
+      mode: row.mode ?? undefined,
+      method: row.method,
+      route: row.route,
+      status: row.status,
+      code: row.code ?? undefined,
+      durationMs: row.duration_ms,
+      at: row.at.getTime(),
+    }
+  )
+}
+
 /**
  * Writes the last use of keys. A key that somebody else is changing this moment is left out, so this never waits and
  * never deadlocks; its next use is written.
@@ -283,6 +305,18 @@ type FoundRow = {
   plan: Plan
   currency: string
   live_approved: boolean
+}
+
+type RequestRow = {
+  account_id: AccountId | null
+  key_id: KeyId | null
+  mode: Mode | null
+  method: string
+  route: string
+  status: number
+  code: string | null
+  duration_ms: number
+  at: Date
 }
 
 type AccountRow = { id: AccountId; name: string; plan: Plan; currency: string; live_approved: boolean }

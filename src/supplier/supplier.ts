@@ -91,3 +91,24 @@ export type Supplier = {
   lookUp(reservation: Reservation, signal: AbortSignal): Promise<LookUp>
   cancel(reservation: Reservation, signal: AbortSignal): Promise<Cancellation>
 }
+
+/**
+ * Asks a supplier under a deadline. What has not settled by then rejects, whether the supplier heeds its signal or not.
+ * @throws Error after `deadlineMs`, or whatever the supplier threw
+ */
+export async function within<T>(deadlineMs: number, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController()
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    const silence = new Error(`no answer within ${deadlineMs} ms`)
+    controller.abort(silence)
+    late.reject(silence)
+  }, deadlineMs)
+  // A supplier's silence keeps no process from ending: what is pending is looked up by the next one.
+  timer.unref()
+  try {
+    return await Promise.race([ask(controller.signal), late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,4 +1,4 @@
-import { markUncertain, type SendHouse, sendConfirmations } from '../booking/confirmation/send.ts'
+import { markUncertain, type SendHouse, sendConfirmations } from '../booking/confirmation/confirm.ts'
 import { forgetKeys } from '../booking/idempotency/store.ts'
 import { type ReconcileHouse, reconcile } from '../booking/reconcile.ts'
 import { pruneRequestLog } from '../partner/request-log.ts'
@@ -11,7 +11,9 @@ const TIDY_EVERY_MS = 10 * 60_000
 const FORGET_BATCH = 1_000
 
 /** The door for time, one region's worth: what is pending is settled, what is owed is sent, what is old goes. */
-export function startWorker(house: ReconcileHouse & SendHouse): { stop(): Promise<void> } {
+export function startWorker(house: ReconcileHouse & SendHouse & { now(): number }): {
+  stop(): Promise<void>
+} {
   const loops: Loop[] = [
     loop('reconcile', RECONCILE_EVERY_MS, house.log, async () => (await reconcile(house)) > 0),
     loop('confirm', CONFIRM_EVERY_MS, house.log, async () => (await sendConfirmations(house)) > 0),

@@ -84,7 +84,7 @@ export type Heard = {
 export async function talk(
   port: number,
   pieces: readonly (string | Buffer | number)[],
-  quietMs = 150,
+  quietMs = 80,
 ): Promise<Heard> {
   const socket = connect(port, '127.0.0.1')
   const started = performance.now()

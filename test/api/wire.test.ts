@@ -71,7 +71,7 @@ describe('before a byte of the body is read', () => {
 
   test('a small unread body does not cost the connection', async () => {
     const request = post([], SEARCH, 'air_test_bad')
-    const heard = await talk(api.port, [request, post()])
+    const heard = await talk(api.port, [request, post()], 400)
     assert.deepEqual(heard.statuses, [401, 200])
     assert.ok(!heard.closed)
   })
@@ -87,7 +87,7 @@ describe('before a byte of the body is read', () => {
     assert.deepEqual(bad.statuses, [401])
     refused(bad, 401, 'invalid_key')
     assert.ok(bad.closed)
-    const good = await talk(api.port, [expecting(KEY), 50, SEARCH])
+    const good = await talk(api.port, [expecting(KEY), 50, SEARCH], 400)
     assert.deepEqual(good.statuses, [100, 200])
     assert.equal(searches, 1)
   })
@@ -261,7 +261,7 @@ describe('sizes', () => {
   })
 })
 
-describe('time', () => {
+describe('time', { concurrency: true }, () => {
   test('headers that do not come: 408 after 5 s', async () => {
     const heard = await talk(api.port, ['POST /v1/travel/search HTTP/1.1\r\nHost: a\r\n'])
     refused(heard, 408, 'invalid_params')

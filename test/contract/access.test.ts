@@ -166,7 +166,7 @@ test('what needs no key answers without one', async () => {
   }
   const docs = await call('/docs', { base: root, key: '' })
   assert.match(docs.headers.get('content-security-policy')!, /default-src 'none'/)
-  assert.doesNotMatch(docs.text, /<script|style=|src="http|on\w+=/)
+  assert.doesNotMatch(docs.text, /<script|style=|src="http| on\w+=/)
   for (const code of ['invalid_params', 'rate_limited', 'unavailable'])
     assert.match(docs.text, new RegExp(`id="${code}"`))
 })

@@ -3,9 +3,9 @@ import type { ValidateFunction } from 'ajv/dist/2020.js'
 import Ajv from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import type { z } from 'zod'
+import type * as shape from '../../src/api/answer.ts'
 import { openApiDocument } from '../../src/api/openapi.ts'
 import type { OpenApi, OpenApiOperation } from '../../src/api/reference/shapes.ts'
-import type * as shape from '../../src/api/schema.ts'
 import { readSettings } from '../../src/settings.ts'
 
 /** The document of a server with default settings. */

@@ -96,6 +96,7 @@ function relay(client: Socket, upstream: Socket, state: State): void {
 
   /** Looks at what the client says, one message at a time; false keeps it and all that follows. */
   function fromClient(type: string, body: Buffer): boolean {
+    if (silent) return false
     if (type === '') isApi = / api$/.test(applicationName(body))
     else if (type === 'P') {
       const [name, text] = strings(body, 2)
@@ -134,6 +135,7 @@ function relay(client: Socket, upstream: Socket, state: State): void {
       while (owed.length > 0 && owed.shift() !== 'end of group');
     }
     if (sprung === undefined) return true
+    if (silent) return false
     if (type === 'Z') spring(sprung)
     return false
   }
@@ -156,7 +158,7 @@ function relay(client: Socket, upstream: Socket, state: State): void {
   }
 }
 
-/** Cuts a stream into messages and returns those that may pass. The first of a client has no type. */
+/** Cuts a stream into messages and returns those that may pass: all until `look` says no. The first of a client has no type. */
 function messages(first: boolean, look: (type: string, body: Buffer) => boolean): (chunk: Buffer) => Buffer {
   let rest = Buffer.alloc(0)
   let untyped = first
@@ -166,15 +168,15 @@ function messages(first: boolean, look: (type: string, body: Buffer) => boolean)
     const passing: Buffer[] = []
     for (;;) {
       const head = untyped ? 0 : 1
-      if (stopped || rest.length < head + 4) break
+      if (rest.length < head + 4) break
       const length = head + rest.readUInt32BE(head)
       if (rest.length < length) break
       const message = rest.subarray(0, length)
       rest = rest.subarray(length)
       const type = untyped ? '' : String.fromCharCode(message[0]!)
       untyped = false
-      if (look(type, message.subarray(head + 4))) passing.push(message)
-      else stopped = true
+      stopped = !look(type, message.subarray(head + 4)) || stopped
+      if (!stopped) passing.push(message)
     }
     return Buffer.concat(passing)
   }

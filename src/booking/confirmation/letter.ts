@@ -1,17 +1,21 @@
 import { airport } from '../../travel/airport.ts'
 import { carrierName } from '../../travel/carrier.ts'
 import type { Segment, Stop } from '../../travel/itinerary.ts'
-import { toAmount } from '../../travel/money.ts'
+import { currencyExponent, type Money, toAmount } from '../../travel/money.ts'
 import { formatLocal } from '../../travel/time.ts'
 import type { Booking } from '../booking.ts'
 
 export type Letter = { to: string; subject: string; text: string; messageId: string }
 
-/** The confirmation of a booking as plain text. @param domain of the sender's address, for the message id */
+/**
+ * The confirmation of a booking as plain text.
+ * @param domain of the sender's address, for the message id, which is the same each time the letter is written
+ */
 export function confirmationLetter(booking: Booking, domain: string): Letter {
   const flights = booking.slices.flatMap(slice => slice.segments)
+  const test = booking.mode === 'test'
   const lines = [
-    'Your booking is confirmed.',
+    test ? 'This is a test: no seat is taken and nothing is charged.' : 'Your booking is confirmed.',
     '',
     `Record locator (PNR): ${booking.recordLocator}`,
     `Booking: ${booking.id}`,
@@ -20,7 +24,7 @@ export function confirmationLetter(booking: Booking, domain: string): Letter {
     'Travellers',
     ...booking.travellers.map(traveller => `  ${traveller.firstName} ${traveller.lastName}`),
     '',
-    `Total: ${toAmount(booking.total)} ${booking.total.currency}`,
+    `Total: ${printed(booking.total)}`,
     '',
     'Times are local to each airport. Use the record locator to check in with the airline.',
     '',
@@ -28,11 +32,15 @@ export function confirmationLetter(booking: Booking, domain: string): Letter {
   const first = flights[0]!
   return {
     to: booking.contactEmail,
-    subject: `Confirmed: ${first.departure.airport} to ${booking.slices[0]!.segments.at(-1)!.arrival.airport}, ${booking.recordLocator}`,
+    subject: `${test ? 'Test, not valid for travel' : 'Confirmed'}: ${first.departure.airport} to ${booking.slices[0]!.segments.at(-1)!.arrival.airport}, ${booking.recordLocator}`,
     text: lines.join('\n'),
     messageId: `<${booking.id}.confirmation@${domain}>`,
   }
 }
+
+/** All decimals of the currency: 1234.50 USD, 500 JPY. */
+const printed = (money: Money) =>
+  `${toAmount(money).toFixed(currencyExponent(money.currency))} ${money.currency}`
 
 function flight(segment: Segment): string[] {
   const operated =

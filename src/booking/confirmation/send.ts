@@ -1,114 +1,87 @@
+import { Readable } from 'node:stream'
 import { createTransport } from 'nodemailer'
-import type { Database } from '../../db/database.ts'
-import type { BookingId } from '../../id.ts'
-import type { Logger } from '../../log.ts'
-import { findAnyBooking } from '../store.ts'
-import type { TravellerKey } from '../travellers.ts'
-import { confirmationLetter, type Letter } from './letter.ts'
-import { findUncertain, postponeConfirmation, settleConfirmation, takeDueConfirmations } from './store.ts'
+import type { Letter } from './letter.ts'
 
-/** Confirmations sent in one round. */
-const BATCH = 20
-/** Waits before the next attempt; the last one repeats. */
-const WAITS_SECONDS = [30, 120, 600, 3_600]
-const SMTP_TIMEOUT_MS = 20_000
+/** How long the mail server may be silent, and how long it may take for one letter in all. */
+const SILENCE_MS = 20_000
+export const DELIVERY_DEADLINE_MS = 60_000
 
-/** What became of a letter. `refused`: the mail server certainly did not take it. */
-export type Sent =
+/** What became of a letter. `refused`: the mail server certainly did not take it. `uncertain`: it may have. */
+export type Delivery =
   | { kind: 'sent' }
   | { kind: 'refused'; problem: string }
   | { kind: 'uncertain'; problem: string }
 
-/** Sends letters. Undefined in a house without SMTP. */
-export type Postman = { from: string; send(letter: Letter): Promise<Sent> }
+/** Hands letters over. A house without SMTP has none. */
+export type Postman = { from: string; send(letter: Letter): Promise<Delivery> }
 
-export type SendHouse = {
-  database: Database
-  travellerKey: TravellerKey
-  postman: Postman | undefined
-  log: Logger
-}
+/** Deadlines, shorter in tests. */
+export type Patience = { silenceMs?: number; deadlineMs?: number }
 
 /** A postman for an SMTP server, `smtp://user:password@host:port` or `smtps://…`. */
-export function createPostman(smtpUrl: string, from: string): Postman {
+export function createPostman(smtpUrl: string, from: string, patience: Patience = {}): Postman {
+  const { silenceMs = SILENCE_MS, deadlineMs = DELIVERY_DEADLINE_MS } = patience
   const transport = createTransport(
     {
       url: smtpUrl,
-      connectionTimeout: SMTP_TIMEOUT_MS,
-      greetingTimeout: SMTP_TIMEOUT_MS,
-      socketTimeout: SMTP_TIMEOUT_MS,
+      connectionTimeout: silenceMs,
+      greetingTimeout: silenceMs,
+      socketTimeout: silenceMs,
       disableFileAccess: true,
       disableUrlAccess: true,
     },
     { from },
   )
+  // The server's yes to DATA is the moment from which it may have the letter: only then is the letter's text asked for.
+  const handedOver = new Set<string>()
+  transport.use('stream', (mail, done) => {
+    const { message, data } = mail
+    const read = message.createReadStream.bind(message)
+    message.createReadStream = () => Readable.from(text(read, String(data.messageId)))
+    done()
+  })
+  async function* text(read: () => Readable, messageId: string): AsyncGenerator<Uint8Array> {
+    handedOver.add(messageId)
+    yield* read() as AsyncIterable<Uint8Array>
+  }
   return {
     from,
     async send({ to, subject, text, messageId }) {
       try {
-        await transport.sendMail({ to, subject, text, messageId })
+        await transport.sendMail({
+          // An address as data is not read as a list of addresses.
+          to: { name: '', address: to },
+          subject,
+          text,
+          messageId,
+          headers: { 'auto-submitted': 'auto-generated' },
+          signal: AbortSignal.timeout(deadlineMs),
+        })
         return { kind: 'sent' }
       } catch (error) {
-        return judge(error)
+        return judge(error, handedOver.has(messageId))
+      } finally {
+        handedOver.delete(messageId)
       }
     },
   }
 }
 
-/** Steps of an SMTP dialogue before the letter itself is handed over. */
-const BEFORE_DATA = ['CONN', 'EHLO', 'HELO', 'STARTTLS', 'AUTH', 'MAIL FROM', 'RCPT TO']
-
-/** A server's own "no", or a failure before the letter was handed over, proves that it was not taken. The server's text may quote the address and is not kept. */
-function judge(error: unknown): Sent {
+/**
+ * A server's own "no", or a failure before the letter was handed over, proves that it was not taken. The server's text may quote the address
+ * and is not kept.
+ */
+function judge(error: unknown, handedOver: boolean): Delivery {
   const {
     code = 'failed',
     command = '',
     responseCode,
-  } = error as { code?: string; command?: string; responseCode?: number }
+  } = error as {
+    code?: string
+    command?: string
+    responseCode?: number
+  }
   const problem = [code, command, responseCode].filter(part => part !== undefined && part !== '').join(' ')
-  const proven =
-    responseCode !== undefined || BEFORE_DATA.some(step => command.startsWith(step)) || code === 'EDNS'
+  const proven = !handedOver || (responseCode !== undefined && responseCode >= 400)
   return { kind: proven ? 'refused' : 'uncertain', problem }
 }
-
-/** Sends what is due. Returns how many confirmations were taken up. */
-export async function sendConfirmations(house: SendHouse): Promise<number> {
-  const due = await takeDueConfirmations(house.database, BATCH)
-  for (const { id, attempts } of due) await sendOne(house, id, attempts)
-  return due.length
-}
-
-async function sendOne(house: SendHouse, id: BookingId, attempts: number): Promise<void> {
-  const { database, postman, log } = house
-  if (postman === undefined) {
-    await settleConfirmation(database, id, 'logged', null)
-    log.info({ bookingId: id }, 'confirmation not e-mailed: AIRSIDE_SMTP_URL is not set')
-    return
-  }
-  const booking = await findAnyBooking(database, house.travellerKey, id)
-  if (booking === undefined) return
-  const sent = await postman.send(confirmationLetter(booking, domainOf(postman.from)))
-  if (sent.kind === 'refused') {
-    const wait = WAITS_SECONDS[Math.min(attempts - 1, WAITS_SECONDS.length - 1)]!
-    await postponeConfirmation(database, id, wait, sent.problem)
-    log.warn(
-      { bookingId: id, problem: sent.problem, attempts, waitSeconds: wait },
-      'confirmation not accepted',
-    )
-    return
-  }
-  await settleConfirmation(database, id, sent.kind, sent.kind === 'sent' ? null : sent.problem)
-  log.info({ bookingId: id, attempts, ...sent }, 'confirmation')
-}
-
-/** Brings to light confirmations whose sender vanished while sending. */
-export async function markUncertain(house: SendHouse): Promise<void> {
-  for (const bookingId of await findUncertain(house.database)) {
-    house.log.warn(
-      { bookingId },
-      'it is unknown whether this confirmation was sent; send it again with: booking confirm',
-    )
-  }
-}
-
-const domainOf = (from: string) => /@([^\s>]+)/.exec(from)?.[1] ?? 'localhost'

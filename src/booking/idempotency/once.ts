@@ -7,10 +7,39 @@ import { findKey, type KeptAnswer, keepAnswer } from './store.ts'
 export type Answer = { status: number; body: string; replayed: boolean }
 
 /**
- * What to do with a key that is in use: replay its answer, or undefined when its first bearer vanished and the request may go on.
+ * The answer to replay for a key that was sent before. Undefined when it is new, or its first bearer vanished: then the request goes on.
  * @throws Refusal idempotency_mismatch for another body, conflict while the first bearer still runs
  */
-export function judge(kept: KeptAnswer, requestMac: Buffer): Answer | undefined {
+export async function findAnswer(
+  db: Database,
+  caller: Caller,
+  key: string,
+  requestMac: Buffer,
+): Promise<Answer | undefined> {
+  const kept = await findKey(db, caller, key)
+  return kept && judge(kept, requestMac)
+}
+
+/**
+ * Keeps an answer under its key and returns what every bearer of the key gets from now on: where another bearer has answered before, that.
+ * @param claimed whether this request claimed the key; where it did not, the answer is left to the one that did
+ * @throws Refusal idempotency_mismatch, conflict
+ */
+export async function keep(
+  db: Database,
+  caller: Caller,
+  key: string,
+  requestMac: Buffer,
+  answer: { status: number; body: string },
+  claimed: boolean,
+): Promise<Answer> {
+  const kept = judge(await keepAnswer(db, caller, key, requestMac, answer, claimed), requestMac)
+  if (kept === undefined) throw stillRunning()
+  return { ...kept, replayed: kept.body !== answer.body }
+}
+
+/** Undefined when the key was claimed and its bearer has not answered within its time. */
+function judge(kept: KeptAnswer, requestMac: Buffer): Answer | undefined {
   if (!kept.requestMac.equals(requestMac)) {
     throw new Refusal(
       'idempotency_mismatch',
@@ -20,36 +49,12 @@ export function judge(kept: KeptAnswer, requestMac: Buffer): Answer | undefined 
   if (kept.status !== null && kept.body !== null)
     return { status: kept.status, body: kept.body, replayed: true }
   if (kept.stale) return undefined
-  throw new Refusal(
+  throw stillRunning()
+}
+
+const stillRunning = () =>
+  new Refusal(
     'conflict',
     'The request with this Idempotency-Key is still running; send it again in a few seconds.',
-    {
-      retryAfterSeconds: 1,
-    },
+    { retryAfterSeconds: 1 },
   )
-}
-
-/** Looks a key up before anything else is done. Undefined: nothing to replay. */
-export async function replay(
-  db: Database,
-  caller: Caller,
-  key: string,
-  requestMac: Buffer,
-): Promise<{ answer: Answer | undefined; known: boolean }> {
-  const kept = await findKey(db, caller, key)
-  return { answer: kept && judge(kept, requestMac), known: kept !== undefined }
-}
-
-/** Keeps an answer under its key and returns what every bearer of the key gets from now on. */
-export async function keep(
-  db: Database,
-  caller: Caller,
-  key: string,
-  requestMac: Buffer,
-  answer: { status: number; body: string },
-): Promise<Answer> {
-  const kept = await keepAnswer(db, caller, key, requestMac, answer)
-  const settled = judge(kept, requestMac)
-  if (settled === undefined) throw new Error('An answer was kept without its status')
-  return { ...settled, replayed: settled.body !== answer.body }
-}

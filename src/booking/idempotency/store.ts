@@ -6,8 +6,8 @@ export const KEY_HONOURED_HOURS = 24
 
 /** Keys made before this moment are forgotten. */
 const OLDEST = `now() - make_interval(hours => ${KEY_HONOURED_HOURS})`
-/** An answer may be written where the same request has none yet, or the key outlived its day. */
-const ANSWERABLE = `(i.created_at <= ${OLDEST} or (i.status is null and i.request_mac = excluded.request_mac))`
+/** The first bearer of the key came to no answer within its time. */
+const VANISHED = `(i.status is null and i.running_until <= now())`
 
 type Owner = Pick<Caller, 'accountId' | 'mode'>
 
@@ -30,7 +30,7 @@ export async function claimKey(
      values ($1, $2, $3, $4, now() + make_interval(secs => $5))
      on conflict (account_id, mode, key) do update
        set request_mac = excluded.request_mac, status = null, body = null, created_at = now(), running_until = excluded.running_until
-       where i.created_at <= ${OLDEST}
+       where i.created_at <= ${OLDEST} or (${VANISHED} and i.request_mac = excluded.request_mac)
      returning 1`,
     [owner.accountId, owner.mode, key, requestMac, runsForSeconds],
   )
@@ -48,8 +48,8 @@ export async function findKey(db: Queryable, owner: Owner, key: string): Promise
 }
 
 /**
- * Keeps the answer to a key, unless one is kept already, and returns the one that is kept now: two bearers of one key that both came to an
- * answer give the same bytes.
+ * Keeps the answer to a key and returns what is kept now: two bearers of one key that both came to an answer give the same bytes. An answer
+ * is written where there is none and the bearer has claimed the key or the one that did has vanished; also where the key outlived its day.
  */
 export async function keepAnswer(
   db: Queryable,
@@ -57,17 +57,20 @@ export async function keepAnswer(
   key: string,
   requestMac: Buffer,
   answer: { status: number; body: string },
+  claimed: boolean,
 ): Promise<KeptAnswer> {
+  const answerable = `(i.created_at <= ${OLDEST}
+    or (i.request_mac = excluded.request_mac and (${VANISHED} or (i.status is null and $7))))`
   const rows = await db.query<KeptRow>(
     `insert into idempotency as i (account_id, mode, key, request_mac, status, body, running_until)
      values ($1, $2, $3, $4, $5, $6, now())
      on conflict (account_id, mode, key) do update set
-       status = case when ${ANSWERABLE} then excluded.status else i.status end,
-       body = case when ${ANSWERABLE} then excluded.body else i.body end,
-       request_mac = case when ${ANSWERABLE} then excluded.request_mac else i.request_mac end,
+       status = case when ${answerable} then excluded.status else i.status end,
+       body = case when ${answerable} then excluded.body else i.body end,
+       request_mac = case when ${answerable} then excluded.request_mac else i.request_mac end,
        created_at = case when i.created_at <= ${OLDEST} then now() else i.created_at end
-     returning request_mac, status, body, false as stale`,
-    [owner.accountId, owner.mode, key, requestMac, answer.status, answer.body],
+     returning request_mac, status, body, running_until <= now() as stale`,
+    [owner.accountId, owner.mode, key, requestMac, answer.status, answer.body, claimed],
   )
   return keptAnswer(rows[0]!)
 }

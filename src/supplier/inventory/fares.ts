@@ -1,5 +1,5 @@
 import type { Database } from '../../db/database.ts'
-import { CLASS_SEATS_MAX, type FareRow } from '../../timetable/fares.ts'
+import { CLASS_SEATS_MAX, type FareRow, farePrice } from '../../timetable/fares.ts'
 import { CABINS, type Cabin } from '../../travel/itinerary.ts'
 import { isCurrency, parseAmount } from '../../travel/money.ts'
 import { lockImports, replaceFares } from './store.ts'
@@ -7,6 +7,11 @@ import { lockImports, replaceFares } from './store.ts'
 const HEADER = 'carrier,origin,destination,cabin,class,currency,base,per_km,seats'
 /** Rows of one file. */
 export const FARES_MAX = 1_000_000
+/** The most that a class may cost, in minor units: nine digits and two decimals. What lies above is a slip of the pen. */
+const PRICE_MAX = 99_999_999_999
+const TOO_DEAR = 'comes to more than nine digits on the longest flight'
+/** Half the way round the earth, a little generously: no flight is longer. */
+const LONGEST_KM = 20_100
 /** Faults listed of one file. */
 const FAULTS_MAX = 20
 
@@ -34,11 +39,13 @@ type ParsedFare = FareRow & { line: number; perKmText: string }
 export function parseFares(text: string): ParsedFare[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   const faults: FareFault[] = []
-  const header = (lines[0] ?? '').split(',').map(name => name.trim().toLowerCase())
-  const columns = HEADER.split(',')
-  for (const column of columns) {
-    if (!header.includes(column))
-      faults.push({ line: 1, column, reason: `this column is missing; the header must be ${HEADER}` })
+  const header = cellsOf(lines[0] ?? '').map(name => name.toLowerCase())
+  for (const column of HEADER.split(',')) {
+    const times = header.filter(name => name === column).length
+    if (times !== 1) {
+      const reason = `this column is ${times === 0 ? 'missing' : 'there twice'}; the header must be ${HEADER}`
+      faults.push({ line: 1, column, reason })
+    }
   }
   if (faults.length > 0) throw new FaresRefused(faults.slice(0, FAULTS_MAX))
   const rows: ParsedFare[] = []
@@ -47,7 +54,12 @@ export function parseFares(text: string): ParsedFare[] {
     if (lines[i]!.trim() === '') continue
     if (rows.length >= FARES_MAX)
       throw new FaresRefused([{ line: i + 1, column: 'carrier', reason: `more than ${FARES_MAX} rows` }])
-    const cells = lines[i]!.split(',').map(cell => cell.trim().replace(/^"(.*)"$/, '$1'))
+    const cells = cellsOf(lines[i]!)
+    if (cells.length > header.length) {
+      const reason = `there are ${cells.length} cells for ${header.length} columns; write amounts without a thousands separator`
+      faults.push({ line: i + 1, column: header.at(-1)!, reason })
+      continue
+    }
     const row = parseRow(i + 1, column => cells[header.indexOf(column)] ?? '', faults)
     if (row === undefined) continue
     const key = [row.carrier, row.origin, row.destination, row.cabin, row.bookingClass].join(',')
@@ -62,6 +74,8 @@ export function parseFares(text: string): ParsedFare[] {
   if (faults.length > 0) throw new FaresRefused(faults)
   return rows
 }
+
+const cellsOf = (line: string) => line.split(',').map(cell => cell.trim().replace(/^"(.*)"$/, '$1'))
 
 function parseRow(
   line: number,
@@ -87,18 +101,14 @@ function parseRow(
   check('class', /^[A-Z]$/.test(bookingClass), 'must be one letter A to Z')
   check('currency', isCurrency(currency), 'must be an ISO 4217 code such as USD')
   const base = isCurrency(currency) ? parseAmount(cell('base'), currency) : 0
-  check(
-    'base',
-    base !== undefined && base >= 0 && base <= 1e12,
-    'must be an amount of the currency, such as 49.50',
-  )
+  check('base', base !== undefined && base >= 0, 'must be an amount of the currency, such as 49.50')
   const perKmText = cell('per_km')
   check('per_km', /^\d{1,9}(\.\d{1,12})?$/.test(perKmText), 'must be a decimal such as 0.085')
   const seats = /^\d{1,5}$/.test(cell('seats')) ? Number(cell('seats')) : Number.NaN
   check('seats', seats <= CLASS_SEATS_MAX, `must be a number from 0 to ${CLASS_SEATS_MAX}`)
   if (faults.length > before) return undefined
   const [whole = '', decimals = ''] = perKmText.split('.')
-  return {
+  const row: ParsedFare = {
     line,
     carrier,
     origin,
@@ -111,6 +121,9 @@ function parseRow(
     perKmText,
     seats,
   }
+  check('base', row.base <= PRICE_MAX, TOO_DEAR)
+  check('per_km', row.base > PRICE_MAX || farePrice(row, LONGEST_KM) <= PRICE_MAX, TOO_DEAR)
+  return faults.length > before ? undefined : row
 }
 
 /**

@@ -6,6 +6,7 @@ import { parseRate, type Rates, referencePrice } from '../../travel/exchange.ts'
 import { dateOf, dayNumber, localDay } from '../../travel/time.ts'
 import {
   type InventoryState,
+  imageHash,
   readFares,
   readHorizon,
   readImage,
@@ -39,7 +40,9 @@ export async function loadWorld(
 ): Promise<Loaded | undefined> {
   const state = await readState(database)
   if (state.imageBytes === 0) return undefined
-  const timetable = openImage(await loadImage(database, state, images))
+  const image = await loadImage(database, state, images)
+  if (image === undefined) return loadWorld(database, images, now)
+  const timetable = openImage(image)
   const rates = await loadRates(database)
   const market = await loadMarket(database, timetable, rates)
   const legByName = new Map<string, number>()
@@ -56,14 +59,20 @@ export async function loadWorld(
   return sameGeneration(after, generation) ? loaded : loadWorld(database, images, now)
 }
 
+/** The stored image, or undefined when an import replaced it while it was read: its pieces may be of two images then. */
 async function loadImage(
   database: Database,
   state: InventoryState,
   images: ImageCache,
-): Promise<SharedArrayBuffer> {
+): Promise<SharedArrayBuffer | undefined> {
   const known = images.get(state.imageHash)?.deref()
   if (known !== undefined) return known
-  const image = await database.transaction(tx => readImage(tx, state.imageBytes))
+  const image = await readImage(database, state.imageBytes)
+  if (image === undefined || imageHash(new Uint8Array(image)) !== state.imageHash) {
+    const { schedule } = await readState(database)
+    if (schedule !== state.schedule) return undefined
+    throw new Error('The stored timetable is damaged; import the schedule again')
+  }
   images.set(state.imageHash, new WeakRef(image))
   return image
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gunzipSync, gzip } from 'node:zlib'
 import type { Database, Transaction } from '../../db/database.ts'
@@ -9,6 +8,7 @@ import { carrierText, ssimReader } from '../../timetable/ssim.ts'
 import { airports } from '../../travel/airport.ts'
 import {
   type CarrierSource,
+  imageHash,
   lockImports,
   readSources,
   readState,
@@ -78,8 +78,7 @@ export async function renewImage(database: Database): Promise<boolean> {
 async function store(tx: Transaction, schedules: readonly Schedule[]): Promise<CompileReport> {
   const { buffer, report } = compile(schedules, airports())
   const image = new Uint8Array(buffer)
-  const hash = createHash('sha256').update(image).digest('hex')
-  await writeImage(tx, image, hash, IMAGE_VERSION)
+  await writeImage(tx, image, imageHash(image), IMAGE_VERSION)
   return report
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Queryable, Transaction } from '../../db/database.ts'
 import type { FareRow } from '../../timetable/fares.ts'
 import type { Cabin } from '../../travel/itinerary.ts'
@@ -62,6 +63,11 @@ export async function writeSources(
   }
 }
 
+/** By what an image is known: equal content, equal hash. */
+export function imageHash(image: Uint8Array): string {
+  return createHash('sha256').update(image).digest('hex')
+}
+
 /** Replaces the stored image and raises the schedule's generation. */
 export async function writeImage(
   tx: Transaction,
@@ -83,19 +89,19 @@ export async function writeImage(
   await announce(tx)
 }
 
-/** Reads the stored image into a new shared buffer. */
-export async function readImage(tx: Queryable, bytes: number): Promise<SharedArrayBuffer> {
+/** Reads the stored image into a new shared buffer; undefined when its pieces do not make `bytes`. An import meanwhile may mix it with another. */
+export async function readImage(db: Queryable, bytes: number): Promise<SharedArrayBuffer | undefined> {
   const buffer = new SharedArrayBuffer(bytes)
   const image = new Uint8Array(buffer)
   let filled = 0
   for (let position = 0; filled < bytes; position++) {
-    const rows = await tx.query<{ bytes: Buffer }>('select bytes from timetable_chunk where position = $1', [
+    const rows = await db.query<{ bytes: Buffer }>('select bytes from timetable_chunk where position = $1', [
       position,
     ])
-    if (rows[0] === undefined)
-      throw new Error('The stored timetable is incomplete; import the schedule again')
-    image.set(rows[0].bytes, filled)
-    filled += rows[0].bytes.length
+    const piece = rows[0]?.bytes
+    if (piece === undefined || filled + piece.length > bytes) return undefined
+    image.set(piece, filled)
+    filled += piece.length
   }
   return buffer
 }
