@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Database } from '../src/db/database.ts'
-import { localDay } from '../src/travel/time.ts'
+import { dateOf, localDay } from '../src/travel/time.ts'
 import type { BookedLoad, BookLoad, BookLoadMessage } from './book-load.ts'
 import { runDriverPeer } from './driver-peer.ts'
 import { gatherOffers } from './offers.ts'
@@ -26,6 +26,7 @@ import {
   report,
   round,
 } from './report.ts'
+import { servedAnew } from './served.ts'
 import { importFares, type Server, withServer } from './server.ts'
 
 const WARM_UP_SECONDS = 2
@@ -83,8 +84,10 @@ export async function run(args: string[]): Promise<void> {
   const { idempotent } = values
   await withServer({}, async server => {
     const before = noise('before')
-    await importFares(server.house, FARES)
     const today = localDay('UTC', Date.now())
+    const served = servedAnew(server.counter, dateOf(today + 30))
+    await importFares(server.house, FARES)
+    await served
     const offers = (await gatherOffers(server.counter, RECORDED, 1, today)).slice(0, RECORDED)
     const { house, database } = server
     const recorded = await recordBookings(database, house.dataDir, house.intl.accountId, offers, idempotent)

@@ -12,11 +12,12 @@ import { randomFrom } from '../src/demo/random.ts'
 import { airport, greatCircleKm } from '../src/travel/airport.ts'
 import { dateOf, localDay } from '../src/travel/time.ts'
 import { type Filed, readFiled } from './filed.ts'
-import { dial, type Line, post } from './line.ts'
+import { dial, post } from './line.ts'
 import type { Counter } from './offers.ts'
 import { memoryMb } from './process.ts'
 import { figure, machine, median, noise, percentile, printTable, report, round } from './report.ts'
 import type { Searched, SearchLoad } from './search-load.ts'
+import { servedAnew } from './served.ts'
 import { importFares, type Server, withServer } from './server.ts'
 
 /** Pairs that the demo network and any world fly. */
@@ -25,9 +26,6 @@ const LINES = 32
 const CALM_SECONDS = 6
 const SETTLE_SECONDS = 12
 const REPEATS = 40
-/** Connections that wait for the new world: enough that each thread holds one, few enough to cost little. */
-const WATCHED = 6
-const WATCH_EVERY_MS = 50
 const VILLAGE_KM = 8_000
 const VILLAGES_TRIED = 400
 
@@ -66,7 +64,7 @@ export async function run(args: string[]): Promise<void> {
     const memory = watchMemory(server)
     memory.note('before')
 
-    const served = watchWorld(counter, dateOf(fromDay))
+    const served = servedAnew(counter, dateOf(fromDay))
     const beganAt = Date.now()
     const imported = await house.command('schedule', 'import', file, '--replace')
     const doneAt = Date.now()
@@ -173,27 +171,6 @@ function latencies(name: string, searches: readonly Searched[]) {
     max: Math.max(...ms),
     errors: searches.filter(search => search.status !== 200).length,
   }
-}
-
-/**
- * Asks one question over several connections, so that every thread is asked, until all answer with other flights than in the beginning.
- * Resolves to that moment, in ms since 1970.
- */
-async function watchWorld(counter: Counter, departDate: string): Promise<number> {
-  const lines = Array.from({ length: WATCHED }, () => dial(counter.port))
-  const body = JSON.stringify({ origin: 'LHR', destination: 'JFK', departDate })
-  const flights = async (line: Line) => {
-    const { body: answer } = await line.ask(post('/v1/travel/search', counter.key, body))
-    return [...answer.toString('latin1').matchAll(/"flightNumber":"(\w+)"/g)].map(match => match[1]).join()
-  }
-  const old = await flights(lines[0]!)
-  for (;;) {
-    const now = await Promise.all(lines.map(flights))
-    if (now.every(one => one !== old)) break
-    await sleep(WATCH_EVERY_MS)
-  }
-  for (const line of lines) line.close()
-  return Date.now()
 }
 
 /** Looks at the memory twice a second and keeps the highest. */

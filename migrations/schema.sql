@@ -68,6 +68,7 @@ create table booking (
   status_history jsonb not null,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  acknowledged boolean default false not null,
   reconcile_at timestamp with time zone,
   reconcile_attempts integer default 0 not null,
   constraint booking_pkey PRIMARY KEY (id),
@@ -87,7 +88,7 @@ create table confirmation (
   problem text,
   constraint confirmation_pkey PRIMARY KEY (booking_id),
   constraint confirmation_booking_id_fkey FOREIGN KEY (booking_id) REFERENCES booking(id) ON DELETE CASCADE,
-  constraint confirmation_state_check CHECK ((state = ANY (ARRAY['due'::text, 'sending'::text, 'sent'::text, 'logged'::text, 'uncertain'::text])))
+  constraint confirmation_state_check CHECK ((state = ANY (ARRAY['due'::text, 'sending'::text, 'sent'::text, 'logged'::text, 'uncertain'::text, 'refused'::text])))
 );
 
 create table exchange_rate (
@@ -275,6 +276,8 @@ comment on column booking.slices is 'The itinerary as sold: instants, and the lo
 comment on column booking.rates is 'Provider and date of the exchange rates behind the price, empty where none were needed';
 
 comment on column booking.data_key is 'The key of this booking''s traveller data, wrapped by one derived from the master secret';
+
+comment on column booking.acknowledged is 'Whether anybody may have been told of it: until then it is removed without a trace when its supplier refuses';
 
 comment on column booking.reconcile_at is 'When a pending booking is looked at again; null once it is settled';
 

@@ -11,7 +11,7 @@ import { sameGeneration, type WorldBuffers } from './supplier/inventory/world.ts
 /** How often the database is looked at when nobody says that it changed. */
 const BEAT_MS = 250
 /** Changes that come together are read together. */
-const GATHER_MS = 2
+const GATHER_MS = 10
 
 export type Follower = {
   /** What is for sale now, for a thread that starts. */

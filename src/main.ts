@@ -9,7 +9,7 @@ import { createLog, type Logger } from './log.ts'
 import { collectProcessMetrics } from './metrics.ts'
 import { allowanceTable } from './partner/allowance.ts'
 import { PEPPER_PURPOSE } from './partner/key.ts'
-import { announceStop, type Pulse, pulse } from './pulse.ts'
+import { enter, type Pulse, pulse } from './pulse.ts'
 import { deriveKey } from './secret.ts'
 import { type Region, readSettings, type Settings } from './settings.ts'
 import { createInventory, INVENTORY } from './supplier/inventory/inventory.ts'
@@ -134,7 +134,7 @@ async function open(
       },
     })
     onStop(async () => {
-      for (const house of houses) announceStop(house.pulse)
+      for (const house of houses) enter(house.pulse, 'stopping')
       await new Promise(resolve => setTimeout(resolve, NOTICE_MS))
       await threads!.stop()
     })
@@ -149,6 +149,7 @@ async function open(
     for (const region of regions)
       if (accounts[region] !== undefined) accounts[region].baseUrl = baseUrls[region]!
     if (Object.keys(accounts).length > 0) writeDemoFile(settings.dataDir, accounts)
+    for (const house of houses) enter(house.pulse, 'serving')
     console.log(
       welcome({ settings, baseUrls, accounts, now: Date.now(), startedInMs: performance.now() - startedAt }),
     )

@@ -8,8 +8,11 @@ export type Pulse = { readonly buffer: SharedArrayBuffer; readonly words: BigInt
 
 const KEYS = 0
 const FRESH_AT = 1
-const STOPPING = 2
+const STAGE = 2
 const WORDS = 3
+
+/** Where the process stands: everything is opened, then requests are welcome, then it stops. */
+const STAGES = { starting: 0n, serving: 1n, stopping: 2n } as const
 
 /** A pulse that has not beaten yet, or the view of another thread's. */
 export function pulse(buffer = new SharedArrayBuffer(8 * WORDS)): Pulse {
@@ -37,11 +40,12 @@ export function age(of: Pulse): number {
   return monotonicMs() - freshAt(of)
 }
 
-/** Tells all threads that the process is about to stop: not ready any more. */
-export function announceStop({ words }: Pulse): void {
-  Atomics.store(words, STOPPING, 1n)
+/** Tells all threads where the process stands. */
+export function enter({ words }: Pulse, stage: keyof typeof STAGES): void {
+  Atomics.store(words, STAGE, STAGES[stage])
 }
 
-export function isStopping({ words }: Pulse): boolean {
-  return Atomics.load(words, STOPPING) === 1n
+/** Whether requests are welcome: everything is open, and nothing is about to stop. */
+export function isServing({ words }: Pulse): boolean {
+  return Atomics.load(words, STAGE) === STAGES.serving
 }

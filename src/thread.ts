@@ -13,7 +13,7 @@ import { admission } from './partner/admit.ts'
 import { allowanceKey, attachAllowances, rateLimitHeaders, take } from './partner/allowance.ts'
 import { PEPPER_PURPOSE } from './partner/key.ts'
 import { requestLog } from './partner/request-log.ts'
-import { age, freshAt, isStopping, keyGeneration, pulse } from './pulse.ts'
+import { age, freshAt, isServing, keyGeneration, pulse } from './pulse.ts'
 import { deriveKey } from './secret.ts'
 import type { Region } from './settings.ts'
 import { createInventory, INVENTORY } from './supplier/inventory/inventory.ts'
@@ -124,7 +124,7 @@ function openDoor({ region, database: options, pulse: beats, world: first }: Reg
       requestSeconds.observe({ region, route: entry.route }, entry.durationMs / 1000)
     },
     async ready() {
-      if (isStopping(shared) || world === undefined || age(shared) > PULSE_AGE_MAX_MS) return false
+      if (!isServing(shared) || world === undefined || age(shared) > PULSE_AGE_MAX_MS) return false
       try {
         await database.query('select 1')
         return true

@@ -20,7 +20,14 @@ function proposal(referencePrice: number, minutes: number, stops: number): Propo
     cabin: 'economy',
     bookingClass: 'Y',
   }
-  return { supplier: 's', slices: [{ segments: [segment] }], fares: [], referencePrice, seatsAvailable: 9, reference: new Uint8Array() }
+  return {
+    supplier: 's',
+    slices: [{ segments: [segment] }],
+    fares: [],
+    referencePrice,
+    seatsAvailable: 9,
+    reference: new Uint8Array(),
+  }
 }
 
 const figures = (one: Proposal) => {

@@ -12,19 +12,25 @@ const key = deriveKey('a secret', 'offer intl')
 const account = newId('acc')
 
 const PLAIN = { noNullPrototype: true } as const
-const contents: fc.Arbitrary<OfferContents> = fc.record({
-  mode: fc.constantFrom('live', 'test'),
-  issuedAt: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
-  passengers: fc.integer({ min: 1, max: 9 }),
-  lastDay: fc.integer({ min: 0, max: 65_535 }),
-  perPerson: fc.record({
-    minor: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
-    currency: fc.constantFrom('USD', 'JPY', 'KWD'),
-  }, PLAIN),
-  rates: fc.constantFrom('', 'ECB 2026-11-20', 'demo 2026-11-20'),
-  supplier: fc.constantFrom('inventory', 'duffel', 'a'),
-  reference: fc.uint8Array({ maxLength: REFERENCE_MAX }),
-}, PLAIN)
+const contents: fc.Arbitrary<OfferContents> = fc.record(
+  {
+    mode: fc.constantFrom('live', 'test'),
+    issuedAt: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
+    passengers: fc.integer({ min: 1, max: 9 }),
+    lastDay: fc.integer({ min: 0, max: 65_535 }),
+    perPerson: fc.record(
+      {
+        minor: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
+        currency: fc.constantFrom('USD', 'JPY', 'KWD'),
+      },
+      PLAIN,
+    ),
+    rates: fc.constantFrom('', 'ECB 2026-11-20', 'demo 2026-11-20'),
+    supplier: fc.constantFrom('inventory', 'duffel', 'a'),
+    reference: fc.uint8Array({ maxLength: REFERENCE_MAX }),
+  },
+  PLAIN,
+)
 
 it('gives back what it sealed, for the account and mode it was sealed for', () => {
   fc.assert(
@@ -57,15 +63,32 @@ it('refuses every flipped bit, and every other text', () => {
   for (let bit = 0; bit < sealed.length * 8; bit++) {
     const altered = Buffer.from(sealed)
     altered[bit >> 3]! ^= 1 << (bit & 7)
-    assert.throws(() => openOffer(key, account, 'live', `off_${altered.toString('base64url')}`), refused, `bit ${bit}`)
+    assert.throws(
+      () => openOffer(key, account, 'live', `off_${altered.toString('base64url')}`),
+      refused,
+      `bit ${bit}`,
+    )
   }
   // The last character carries bits that decoding drops: they too must be as they were.
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const others = [...alphabet].map(character => id.slice(0, -1) + character).filter(other => other !== id)
-  for (const other of [...others, `${id}A`, `${id}=`, id.slice(0, -1), id.replace('off_', 'OFF_'), `${id}\n`, '', 'off_']) {
+  for (const other of [
+    ...others,
+    `${id}A`,
+    `${id}=`,
+    id.slice(0, -1),
+    id.replace('off_', 'OFF_'),
+    `${id}\n`,
+    '',
+    'off_',
+  ]) {
     assert.throws(() => openOffer(key, account, 'live', other), refused, other)
   }
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), text => assert.throws(() => openOffer(key, account, 'live', text), refused)))
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), text =>
+      assert.throws(() => openOffer(key, account, 'live', text), refused),
+    ),
+  )
   assert.throws(() => openOffer(key, account, 'live', `off_${'A'.repeat(10_000_000)}`), refused)
 })
 
@@ -100,6 +123,9 @@ it('stays short: six segments make a token of under 400 characters', () => {
     const reference = encodeReference({ cabin: 'economy', slices: [Array(segments).fill(segment)] })
     return sealOffer(key, account, { ...one, rates: 'ECB 2026-11-20', reference }).length
   })
-  assert.deepEqual(sizes, [...sizes].sort((a, b) => a - b))
+  assert.deepEqual(
+    sizes,
+    [...sizes].sort((a, b) => a - b),
+  )
   assert.ok(sizes[0]! < 200 && sizes[5]! < 400, `${sizes}`)
 })

@@ -51,19 +51,43 @@ export function fareLadders(rows: readonly FareRow[]): Ladder {
       throw new Error(`Fare row ${i + 1}: class ${row.bookingClass} of ${key} is given twice`)
     } else set.push(row)
   })
+  // Most files use few of the eight kinds of row set: the others need no look-up on any of a world's routes.
+  const kinds = new Set(
+    rows.map(row => kindOf(row.carrier !== '*', row.origin !== '*', row.destination !== '*')),
+  )
+  const levels = LEVELS.filter(({ carrier, origin, destination }) =>
+    kinds.has(kindOf(carrier, origin, destination)),
+  )
   return (carrier, origin, destination, cabin) => {
-    for (const [o, d] of [
-      [origin, destination],
-      [origin, '*'],
-      ['*', destination],
-      ['*', '*'],
-    ] as const) {
-      const set = sets.get(setKey(carrier, o, d, cabin)) ?? sets.get(setKey('*', o, d, cabin))
+    for (const level of levels) {
+      const set = sets.get(
+        setKey(
+          level.carrier ? carrier : '*',
+          level.origin ? origin : '*',
+          level.destination ? destination : '*',
+          cabin,
+        ),
+      )
       if (set !== undefined) return set
     }
     return []
   }
 }
+
+/** Which columns a row set names, the most specific first. */
+const LEVELS = [
+  { carrier: true, origin: true, destination: true },
+  { carrier: false, origin: true, destination: true },
+  { carrier: true, origin: true, destination: false },
+  { carrier: false, origin: true, destination: false },
+  { carrier: true, origin: false, destination: true },
+  { carrier: false, origin: false, destination: true },
+  { carrier: true, origin: false, destination: false },
+  { carrier: false, origin: false, destination: false },
+]
+
+const kindOf = (carrier: boolean, origin: boolean, destination: boolean) =>
+  `${carrier} ${origin} ${destination}`
 
 function setKey(carrier: string, origin: string, destination: string, cabin: string): string {
   return `${carrier},${origin},${destination},${cabin}`
@@ -87,9 +111,16 @@ const KM_BITS = 40
 
 /** Price of a class in minor units for one person one way over a distance, rounded half up; exact for the distance as given. */
 export function farePrice(row: FareRow, km: number): number {
+  const exponent = currencyExponent(row.currency)!
+  // A float is off by far less than a millionth here: unless it lies that close to a half, it rounds as the exact value does.
+  const near = (Number(row.perKm.digits) / 10 ** row.perKm.scale) * km * 10 ** exponent
+  if (near < NEAR_MAX && Math.abs(near - Math.floor(near) - 0.5) > 1e-6) return row.base + Math.round(near)
   const parts = BigInt(Math.round(km * 2 ** KM_BITS))
-  const minorUnits = 10n ** BigInt(currencyExponent(row.currency)!)
+  const minorUnits = 10n ** BigInt(exponent)
   const above = 2n * row.perKm.digits * minorUnits * parts
   const below = (10n ** BigInt(row.perKm.scale)) << BigInt(KM_BITS)
   return row.base + Number((above + below) / (2n * below))
 }
+
+/** Beyond this a float's error could come near a millionth. */
+const NEAR_MAX = 1e8

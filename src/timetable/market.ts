@@ -151,22 +151,34 @@ function setBounds(timetable: Timetable, market: Columns): void {
 
 function setCodeshared(timetable: Timetable, market: Columns): void {
   for (let route = 0; route < timetable.counts.routes; route++) {
+    const first = timetable.flightStart[route]!
+    const end = timetable.flightStart[route + 1]!
+    // Without a number that another one operates, no two numbers can share an aircraft.
+    let shared = false
+    for (let flight = first; flight < end && !shared; flight++) shared = !isOperator(timetable, flight)
+    if (!shared) continue
+    const legsOf = (flight: number) =>
+      timetable.flightLeg.subarray(timetable.legStart[flight]!, timetable.legStart[flight + 1]!).join()
     const firstNumber = new Map<string, number>()
-    for (let flight = timetable.flightStart[route]!; flight < timetable.flightStart[route + 1]!; flight++) {
-      const legs = timetable.flightLeg
-        .subarray(timetable.legStart[flight]!, timetable.legStart[flight + 1]!)
-        .join()
+    for (let flight = first; flight < end; flight++) {
+      const legs = legsOf(flight)
       const other = firstNumber.get(legs)
       if (other === undefined) firstNumber.set(legs, flight)
       else if (!sameNumber(timetable, flight, other)) market.codeshared[flight] = market.codeshared[other] = 1
     }
-    for (let flight = timetable.flightStart[route]!; flight < timetable.flightStart[route + 1]!; flight++) {
-      const legs = timetable.flightLeg
-        .subarray(timetable.legStart[flight]!, timetable.legStart[flight + 1]!)
-        .join()
-      if (market.codeshared[firstNumber.get(legs)!] === 1) market.codeshared[flight] = 1
+    for (let flight = first; flight < end; flight++) {
+      if (market.codeshared[firstNumber.get(legsOf(flight))!] === 1) market.codeshared[flight] = 1
     }
   }
+}
+
+/** Whether a flight is sold under the number it operates as. */
+function isOperator(timetable: Timetable, flight: number): boolean {
+  return (
+    timetable.carrier[flight] === timetable.operatingCarrier[flight] &&
+    timetable.number[flight] === timetable.operatingNumber[flight] &&
+    timetable.suffix[flight] === timetable.operatingSuffix[flight]
+  )
 }
 
 function sameNumber(timetable: Timetable, a: number, b: number): boolean {

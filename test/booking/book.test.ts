@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
-import { findBooking, listBookings } from '../../src/booking/read.ts'
 import { forgetKeys } from '../../src/booking/idempotency/store.ts'
+import { findBooking, listBookings } from '../../src/booking/read.ts'
+import type { Database } from '../../src/db/database.ts'
 import { newId } from '../../src/id.ts'
 import { OFFER_VALID_MS } from '../../src/offer/offer.ts'
 import { importFares } from '../../src/supplier/inventory/fares.ts'
 import { importRates } from '../../src/supplier/inventory/rates.ts'
+import type { Supplier } from '../../src/supplier/supplier.ts'
 import { assertBooksBalance } from './oracle.ts'
 import { ahead, FARES, FARES_HEADER, openShop, RATES, requestFor, type Shop } from './shop.ts'
 
@@ -23,7 +25,9 @@ after(() => shop.close())
 /** Offers of flight 1 on a day that no other test has touched. */
 const fresh = async (more: Parameters<Shop['offers']>[0] = {}, caller = shop.caller()) => {
   const offers = await shop.offers({ departDate: ahead(++day), ...more }, caller)
-  return offers.find(offer => offer.slices[0]!.segments.length === 1 && offer.slices[0]!.segments[0]!.number === '1')!
+  return offers.find(
+    offer => offer.slices[0]!.segments.length === 1 && offer.slices[0]!.segments[0]!.number === '1',
+  )!
 }
 
 describe('booking an offer', () => {
@@ -34,10 +38,17 @@ describe('booking an offer', () => {
     const booking = await findBooking(shop.house, shop.caller(), reply.bookingId!)
     assert.match(booking.recordLocator, /^[2-9A-HJ-NP-Z]{6}$/)
     assert.deepEqual(booking.total, { minor: offer.perPerson.minor * 3, currency: 'USD' })
-    assert.deepEqual(booking.statusHistory.map(change => change.status), ['pending', 'confirmed'])
+    assert.deepEqual(
+      booking.statusHistory.map(change => change.status),
+      ['pending', 'confirmed'],
+    )
     assert.equal(booking.version, 2)
     assert.deepEqual(booking.slices, offer.slices)
-    assert.deepEqual(booking.travellers[0]!.document, { type: 'passport', lastFour: 'OC07', expiry: '2040-01-01' })
+    assert.deepEqual(booking.travellers[0]!.document, {
+      type: 'passport',
+      lastFour: 'OC07',
+      expiry: '2040-01-01',
+    })
   })
 
   it('gives the booking that is there for the same body, and unavailable for another', async () => {
@@ -52,7 +63,10 @@ describe('booking an offer', () => {
   it('gives one booking to eight at once', async () => {
     const offer = await fresh()
     const replies = await Promise.all(Array.from({ length: 8 }, () => shop.book(requestFor(offer))))
-    assert.deepEqual([...new Set(replies.map(reply => `${reply.bookingId} ${reply.bookingStatus}`))].length, 1)
+    assert.deepEqual(
+      [...new Set(replies.map(reply => `${reply.bookingId} ${reply.bookingStatus}`))].length,
+      1,
+    )
     assert.equal(replies[0]!.bookingStatus, 'confirmed')
   })
 
@@ -67,7 +81,10 @@ describe('booking an offer', () => {
       passengers: [request.passengers[0]!, { ...request.passengers[1]!, documentExpiry }],
     })
     const early = await shop.book(ends(ahead(day - 1)))
-    assert.deepEqual([early.code, early.error?.more.param], ['invalid_params', 'passengers[1].documentExpiry'])
+    assert.deepEqual(
+      [early.code, early.error?.more.param],
+      ['invalid_params', 'passengers[1].documentExpiry'],
+    )
     assert.equal((await shop.book(ends(lastDate))).bookingStatus, 'confirmed')
   })
 
@@ -87,7 +104,10 @@ describe('booking an offer', () => {
 
   it('honours the sealed price when rates change meanwhile', async () => {
     const offer = await fresh({ currency: 'JPY' })
-    await importRates(shop.database, RATES.replace("rate='160'", "rate='320'").replace('2026-11-20', '2026-11-21'))
+    await importRates(
+      shop.database,
+      RATES.replace("rate='160'", "rate='320'").replace('2026-11-20', '2026-11-21'),
+    )
     await shop.refresh()
     const dearer = (await shop.offers({ departDate: ahead(day), currency: 'JPY' })).find(
       other => other.slices[0]!.segments[0]!.number === '1',
@@ -96,7 +116,9 @@ describe('booking an offer', () => {
     const { bookingId } = await shop.book(requestFor(offer))
     const booking = await findBooking(shop.house, shop.caller(), bookingId!)
     assert.deepEqual(booking.total, offer.total)
-    const [row] = await shop.database.query<{ rates: string }>('select rates from booking where id = $1', [bookingId])
+    const [row] = await shop.database.query<{ rates: string }>('select rates from booking where id = $1', [
+      bookingId,
+    ])
     assert.match(row!.rates, /2026-11-20$/)
   })
 
@@ -186,7 +208,7 @@ describe('an Idempotency-Key', () => {
       assert.ok(done.length >= 1)
       assert.equal(new Set(done.map(reply => reply.body)).size, 1)
       for (const reply of replies.filter(one => one.status !== 200)) {
-        assert.ok(['conflict', 'idempotency_mismatch'].includes(reply.code!), reply.code)
+        assert.ok(['conflict', 'idempotency_mismatch'].includes(reply.code!), `${reply.code}`)
       }
     }
   })
@@ -203,7 +225,10 @@ describe('an Idempotency-Key', () => {
     const key = newId('req')
     const first = await shop.book(requestFor(await fresh()), { key })
     const age = (hours: number) =>
-      shop.database.query('update idempotency set created_at = now() - make_interval(hours => $2) where key = $1', [key, hours])
+      shop.database.query(
+        'update idempotency set created_at = now() - make_interval(hours => $2) where key = $1',
+        [key, hours],
+      )
     await age(23)
     assert.equal((await shop.book(requestFor(await fresh()), { key })).code, 'idempotency_mismatch')
     await age(24)
@@ -231,46 +256,63 @@ describe('an Idempotency-Key', () => {
     const taken = await Promise.all(Array.from({ length: 8 }, () => shop.book(request, { key })))
     const done = taken.filter(reply => reply.status === 200)
     assert.ok(done.length >= 1)
-    for (const reply of done) assert.deepEqual([reply.bookingId, reply.body], [first.bookingId, done[0]!.body])
+    for (const reply of done)
+      assert.deepEqual([reply.bookingId, reply.body], [first.bookingId, done[0]!.body])
     for (const reply of taken) assert.ok(reply.status === 200 || reply.code === 'conflict')
   })
 
+  it('books anew where its first bearer was refused and vanished before it said so', async () => {
+    const offer = await fresh()
+    const key = newId('req')
+    const [supplier] = shop.house.suppliers.values()
+    const full = { ...supplier!, reserve: async () => ({ kind: 'refused', reason: 'sold_out' }) as const }
+    const house = { ...shop.house, suppliers: new Map([[full.name, full]]) }
+    assert.equal((await shop.book(requestFor(offer), { key, house })).code, 'unavailable')
+    assert.equal((await shop.book(requestFor(offer), { key })).code, 'unavailable')
+    await shop.database.query(
+      `update idempotency set status = null, body = null, running_until = now() where key = $1`,
+      [key],
+    )
+    const done = await shop.book(requestFor(offer), { key })
+    assert.equal(done.bookingStatus, 'confirmed')
+    assert.equal((await shop.book(requestFor(offer), { key })).body, done.body)
+  })
+
   it('never keeps a refusal over the answer of the request that books', async () => {
-    // The two see different fares: one thread has swapped its world, the other not yet.
+    // Two threads at once: one has swapped its world and finds the offer gone, the other sells it just after the first has looked.
     const offer = await fresh()
     const key = newId('req')
     const [supplier] = shop.house.suppliers.values()
     const entered = Promise.withResolvers<void>()
     const proceed = Promise.withResolvers<void>()
-    const slow = {
-      ...shop.house,
-      suppliers: new Map([
-        [
-          supplier!.name,
-          {
-            ...supplier!,
-            async reserve(...args: Parameters<(typeof supplier & object)['reserve']>) {
-              entered.resolve()
-              await proceed.promise
-              return supplier!.reserve(...args)
-            },
-          },
-        ],
-      ]),
+    const slow: Supplier = {
+      ...supplier!,
+      async reserve(reservation, signal) {
+        entered.resolve()
+        await proceed.promise
+        return supplier!.reserve(reservation, signal)
+      },
     }
-    const blind = {
-      ...shop.house,
-      bookingWaitMs: 0,
-      suppliers: new Map([[supplier!.name, { ...supplier!, quote: async () => ({ kind: 'gone' }) as const }]]),
+    const gone: Supplier = { ...supplier!, quote: async () => ({ kind: 'gone' }) }
+    let selling: ReturnType<Shop['book']> | undefined
+    const database: Database = {
+      ...shop.database,
+      async query<R>(text: string, values?: readonly unknown[]): Promise<R[]> {
+        const rows = await shop.database.query<R>(text, values)
+        if (text.includes('offer_hash = $3') && selling === undefined) {
+          selling = shop.book(requestFor(offer), {
+            key,
+            house: { ...shop.house, suppliers: new Map([[slow.name, slow]]) },
+          })
+          await entered.promise
+        }
+        return rows
+      },
     }
-    const booking = shop.book(requestFor(offer), { key, house: slow })
-    await entered.promise
-    // It came before the other's claim and answers after it: as if findAnswer had seen nothing.
-    await shop.database.query('update idempotency set running_until = now() + interval \'1 minute\' where key = $1', [key])
-    const refused = await shop.book(requestFor(offer), { key, house: blind })
-    assert.equal(refused.code, 'conflict')
+    const house = { ...shop.house, database, suppliers: new Map([[gone.name, gone]]) }
+    assert.equal((await shop.book(requestFor(offer), { key, house })).code, 'conflict')
     proceed.resolve()
-    const done = await booking
+    const done = (await selling)!
     assert.deepEqual([done.bookingStatus, done.replayed], ['confirmed', false])
     assert.equal((await shop.book(requestFor(offer), { key })).body, done.body)
   })
@@ -357,7 +399,8 @@ describe('pages of bookings', () => {
   it('come newest first, each booking once', async () => {
     const caller = shop.caller('live', newId('acc'))
     const made: string[] = []
-    for (let i = 0; i < 5; i++) made.unshift((await shop.book(requestFor(await fresh({}, caller)), { caller })).bookingId!)
+    for (let i = 0; i < 5; i++)
+      made.unshift((await shop.book(requestFor(await fresh({}, caller)), { caller })).bookingId!)
     const seen: string[] = []
     let cursor: string | undefined
     do {

@@ -3,10 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Outcome, Supplier } from '../../src/supplier/supplier.ts'
 
 /** Whether the reservation is made, and what is heard of it: in time, late, or never. */
-export type Temper = { makes: boolean; hears: 'truth' | 'nothing'; late: boolean; reason: 'sold_out' | 'price_changed' | 'rejected' }
+export type Temper = {
+  makes: boolean
+  hears: 'truth' | 'nothing'
+  late: boolean
+  reason: 'sold_out' | 'price_changed' | 'rejected'
+}
 
 /** @param temper of the next reservation @param lateMs longer than a partner waits */
-export function moodySupplier(inventory: Supplier, temper: () => Temper, lateMs: number): { supplier: Supplier; made: ReadonlyMap<string, string>; twice: readonly string[] } {
+export function moodySupplier(
+  inventory: Supplier,
+  temper: () => Temper,
+  lateMs: number,
+): { supplier: Supplier; made: ReadonlyMap<string, string>; twice: readonly string[] } {
   const made = new Map<string, string>()
   const asked = new Set<string>()
   const twice: string[] = []

@@ -58,7 +58,9 @@ async function seatsConserve(database: Database, bookings: readonly BookingRow[]
       wanted.set(key, (wanted.get(key) ?? 0) + passengers)
     }
   }
-  const rows = await database.query<Record<string, string> & { sold: number; authorised: number }>('select * from seat')
+  const rows = await database.query<Record<string, string> & { sold: number; authorised: number }>(
+    'select * from seat',
+  )
   const cabins = new Map<string, number>()
   for (const row of rows) {
     const cabin = [row.mode, row.leg, row.departs, row.cabin].join('|')
@@ -69,7 +71,8 @@ async function seatsConserve(database: Database, bookings: readonly BookingRow[]
     cabins.set(cabin, (cabins.get(cabin) ?? 0) + (row.class === '' ? -row.sold : row.sold))
   }
   assert.deepEqual([...wanted], [], 'sold without a seat row')
-  for (const [cabin, difference] of cabins) assert.equal(difference, 0, `classes and cabin of ${cabin} differ`)
+  for (const [cabin, difference] of cabins)
+    assert.equal(difference, 0, `classes and cabin of ${cabin} differ`)
 }
 
 async function ledgerBalances(database: Database, bookings: readonly BookingRow[]): Promise<void> {
@@ -108,9 +111,13 @@ function historyIsTrue(booking: BookingRow): void {
   const statuses = history.map(change => change.status)
   assert.equal(statuses[0], 'pending', id)
   assert.equal(statuses.at(-1), status, id)
-  statuses.slice(1).forEach((next, i) => assert.ok(NEXT[statuses[i]!]?.includes(next), `${id}: ${statuses}`))
+  for (const [i, next] of statuses.slice(1).entries())
+    assert.ok(NEXT[statuses[i]!]?.includes(next), `${id}: ${statuses}`)
   assert.equal(booking.version, history.length, `${id}: version and changes`)
-  assert.deepEqual(history.map(change => change.at), history.map(change => change.at).toSorted())
+  assert.deepEqual(
+    history.map(change => change.at),
+    history.map(change => change.at).toSorted(),
+  )
   assert.equal(booking.travellers, booking.passengers, id)
   assert.equal(booking.reconciles, status === 'pending', `${id}: ${status} and due`)
   assert.equal(booking.record_locator !== '', statuses.includes('confirmed'), `${id}: locator`)

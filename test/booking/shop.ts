@@ -38,6 +38,8 @@ export type PlainLeg = {
   departure: number
   arrival: number
   configuration?: string
+  /** Flight that operates it, as data element 50 has it: `ZX    6`. */
+  operatedBy?: string
 } & Partial<LegText>
 
 /** 1 SIN–HKG, 2 SIN–BKK and 3 BKK–HKG that connect, 5 SIN–BKK–HKG through, 4 HKG–SIN back. */
@@ -46,8 +48,24 @@ export const NETWORK: readonly PlainLeg[] = [
   { number: 2, origin: 'SIN', destination: 'BKK', departure: 420, arrival: 510, configuration: 'Y012' },
   { number: 3, origin: 'BKK', destination: 'HKG', departure: 660, arrival: 885, configuration: 'Y008' },
   { number: 4, origin: 'HKG', destination: 'SIN', departure: 900, arrival: 1140, configuration: 'C004Y010' },
-  { number: 5, sequence: 1, origin: 'SIN', destination: 'BKK', departure: 900, arrival: 990, configuration: 'Y006' },
-  { number: 5, sequence: 2, origin: 'BKK', destination: 'HKG', departure: 1050, arrival: 1275, configuration: 'Y006' },
+  {
+    number: 5,
+    sequence: 1,
+    origin: 'SIN',
+    destination: 'BKK',
+    departure: 900,
+    arrival: 990,
+    configuration: 'Y006',
+  },
+  {
+    number: 5,
+    sequence: 2,
+    origin: 'BKK',
+    destination: 'HKG',
+    departure: 1050,
+    arrival: 1275,
+    configuration: 'Y006',
+  },
 ]
 
 export const FARES_HEADER = 'carrier,origin,destination,cabin,class,currency,base,per_km,seats'
@@ -64,7 +82,7 @@ export function scheduleText(legs: readonly PlainLeg[]): Buffer {
   const writer = ssimWriter()
   for (const [carrier, own] of Map.groupBy(legs, leg => leg.carrier ?? 'ZX')) {
     writer.carrier({ carrier, from, to })
-    for (const leg of own) {
+    for (const { operatedBy, ...leg } of own) {
       writer.leg({
         variation: 1,
         sequence: 1,
@@ -79,6 +97,8 @@ export function scheduleText(legs: readonly PlainLeg[]): Buffer {
         ...leg,
         carrier,
       })
+      if (operatedBy !== undefined)
+        writer.data({ segment: 'AB', element: 50, board: leg.origin, off: leg.destination, text: operatedBy })
     }
   }
   return Buffer.from(writer.end(), 'latin1')
@@ -101,12 +121,23 @@ export function keepingLog(): { log: Logger; lines: Line[]; text(): string } {
   ) as unknown as Logger
   const text = () =>
     lines
-      .map(({ message, fields }) => `${message} ${JSON.stringify(fields)} ${fields.err instanceof Error ? fields.err.stack : ''}`)
+      .map(
+        ({ message, fields }) =>
+          `${message} ${JSON.stringify(fields)} ${fields.err instanceof Error ? fields.err.stack : ''}`,
+      )
       .join('\n')
   return { log, lines, text }
 }
 
-export type Reply = { status: number; body: string; replayed: boolean; bookingId?: string; bookingStatus?: string; code?: string; error?: Refusal }
+export type Reply = {
+  status: number
+  body: string
+  replayed: boolean
+  bookingId?: string
+  bookingStatus?: string
+  code?: string
+  error?: Refusal
+}
 
 export type Shop = {
   place: TestDatabase
@@ -120,7 +151,10 @@ export type Shop = {
   refresh(): Promise<void>
   caller(mode?: Mode, accountId?: Caller['accountId']): Caller
   offers(query?: Partial<OfferQuery>, caller?: Caller): Promise<readonly Offer[]>
-  book(request: BookRequest, options?: { caller?: Caller; key?: string | undefined; house?: BookHouse }): Promise<Reply>
+  book(
+    request: BookRequest,
+    options?: { caller?: Caller; key?: string | undefined; house?: BookHouse },
+  ): Promise<Reply>
   /** Makes everything pending due and looks it up once. */
   reconcile(): Promise<void>
   cancel(id: string): Promise<string>
@@ -155,7 +189,8 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   let loaded = (await loadWorld(database, images, now()))!
   let turn: Promise<void> = Promise.resolve()
   const look = async () => {
-    if (sameGeneration(await readState(database), loaded.world.generation)) await followSeats(database, loaded, now())
+    if (sameGeneration(await readState(database), loaded.world.generation))
+      await followSeats(database, loaded, now())
     else loaded = (await loadWorld(database, images, now()))!
   }
   const refresh = () => {
@@ -166,7 +201,9 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const inventory = createInventory(() => loaded.world, DEFAULT_RULES)
   const log = keepingLog()
   const house: BookHouse = {
-    suppliers: new Map((options.suppliers?.(inventory) ?? [inventory]).map(supplier => [supplier.name, supplier])),
+    suppliers: new Map(
+      (options.suppliers?.(inventory) ?? [inventory]).map(supplier => [supplier.name, supplier]),
+    ),
     database,
     log: log.log,
     now,
@@ -212,10 +249,19 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     async book(request, { caller: by = caller(), key, house: other = house } = {}) {
       const reply = {
         booking: (booking: { id: string; status: string; recordLocator: string }) =>
-          JSON.stringify({ id: booking.id, status: booking.status, pnr: booking.recordLocator, nonce: Math.random() }),
+          JSON.stringify({
+            id: booking.id,
+            status: booking.status,
+            pnr: booking.recordLocator,
+            nonce: Math.random(),
+          }),
         refusal: (refusal: Refusal) => ({
           status: 422,
-          body: JSON.stringify({ code: refusal.code, priceChange: refusal.more.priceChange, nonce: Math.random() }),
+          body: JSON.stringify({
+            code: refusal.code,
+            priceChange: refusal.more.priceChange,
+            nonce: Math.random(),
+          }),
         }),
       }
       try {

@@ -8,12 +8,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type BookBody, bookBody, bookingOf, type Client, connectClient, offersOf, type Outcome } from '../support/client.ts'
+import { checkBooks } from '../faults/checker.ts'
+import {
+  type BookBody,
+  bookBody,
+  bookingOf,
+  type Client,
+  connectClient,
+  type Outcome,
+  offersOf,
+} from '../support/client.ts'
 import { cloneDatabase, type TestDatabase } from '../support/postgres.ts'
 import { type Moment, type PostgresProxy, startPostgresProxy } from '../support/postgres-proxy.ts'
-import { startServer, type ServerProcess } from '../support/server.ts'
+import { type ServerProcess, startServer } from '../support/server.ts'
 import { dayAhead, openShop } from '../support/small-network.ts'
-import { checkBooks } from '../faults/checker.ts'
 
 /** The shortest there is; a pending booking, or a key, is taken over five seconds later. */
 const BOOKING_WAIT_MS = 100
@@ -68,7 +76,9 @@ async function start(): Promise<void> {
 
 /** A fresh offer with a connection, two people, and a body that books it. */
 async function something(): Promise<BookBody> {
-  const offers = offersOf(await client.search({ origin: 'SIN', destination: 'HKG', departDate: dayAhead(20), passengers: 2 }))
+  const offers = offersOf(
+    await client.search({ origin: 'SIN', destination: 'HKG', departDate: dayAhead(20), passengers: 2 }),
+  )
   const mark = `M${String(++marks).padStart(5, '0')}`
   return bookBody(offers[offers.length - 1]!.offerId, mark, 2)
 }
@@ -83,7 +93,12 @@ async function steps(key: string | undefined): Promise<string[]> {
 }
 
 /** Books once while a trap waits at the `nth` statement of the booking. */
-async function bookInto(moment: Moment, nth: number, key: string | undefined, spring: (sever: () => void) => void): Promise<Broken> {
+async function bookInto(
+  moment: Moment,
+  nth: number,
+  key: string | undefined,
+  spring: (sever: () => void) => void,
+): Promise<Broken> {
   const body = await something()
   await sleep(20)
   let seen = 0
@@ -110,7 +125,10 @@ describe('a booking whose connection to the database is cut', () => {
   for (const keyed of [true, false]) {
     it(`at each statement${keyed ? ', with an Idempotency-Key' : ''}`, async t => {
       const all = await steps(keyed ? 'steps' : undefined)
-      assert.ok(all.filter(statement => statement === 'commit').length === 2, `two transactions: ${all.map(short).join(' | ')}`)
+      assert.ok(
+        all.filter(statement => statement === 'commit').length === 2,
+        `two transactions: ${all.map(short).join(' | ')}`,
+      )
       t.diagnostic(`${all.length} statements × 2`)
       for (const [nth, statement] of all.entries()) {
         for (const moment of ['before', 'after'] as const) {
@@ -161,14 +179,19 @@ describe('a booking whose server is killed', () => {
     const { requestId: __, ...now } = read.kind === 'ok' ? read.json : assert.fail()
     assert.deepEqual(now, then)
     const replayed = await client.book(body, 'kill-answered')
-    assert.ok(replayed.kind === 'ok' && replayed.replayed && replayed.body === told.body, 'replayed byte for byte')
+    assert.ok(
+      replayed.kind === 'ok' && replayed.replayed && replayed.body === told.body,
+      'replayed byte for byte',
+    )
   })
 })
 
 describe('after all that', () => {
   it('what was answered stands; what was not gives one booking when tried again', async t => {
     const told = broken.filter(one => one.outcome.kind !== 'unknown')
-    t.diagnostic(`${broken.length} bookings broken off, ${broken.length - told.length} with an unknown outcome`)
+    t.diagnostic(
+      `${broken.length} bookings broken off, ${broken.length - told.length} with an unknown outcome`,
+    )
     const finals = await Promise.all(broken.map(one => again(one.body, one.key)))
     for (const [i, { where, body, key, outcome }] of broken.entries()) {
       const final = finals[i]!
@@ -177,7 +200,10 @@ describe('after all that', () => {
       if (outcome.kind === 'ok') assert.equal(bookingOf(outcome).bookingId, bookingId, where)
       assert.notEqual(outcome.kind, 'refused', `${where}: ${JSON.stringify(outcome)}`)
       const repeated = await again(body, key)
-      assert.ok(repeated.kind === 'ok' && bookingOf(repeated).bookingId === bookingId, `${where}: again the same booking`)
+      assert.ok(
+        repeated.kind === 'ok' && bookingOf(repeated).bookingId === bookingId,
+        `${where}: again the same booking`,
+      )
       if (key !== undefined) assert.equal(repeated.body, final.body, `${where}: byte for byte`)
     }
   })

@@ -49,7 +49,10 @@ async function refused(some: Readonly<Record<string, string>>): Promise<string> 
 
 describe('a start that cannot be', () => {
   it('in a data directory that another Airside uses names that process', async () => {
-    assert.match(await refused({}), new RegExp(`Another Airside is running with .*process ${first.process.pid}`))
+    assert.match(
+      await refused({}),
+      new RegExp(`Another Airside is running with .*process ${first.process.pid}`),
+    )
   })
 
   for (const threads of ['1', '2']) {
@@ -86,7 +89,10 @@ describe('a start that cannot be', () => {
   })
 
   it('with a database that is not there says so', async () => {
-    const said = await refused({ ...elsewhere(), AIRSIDE_DATABASE_URL: 'postgres://airside:sesame@127.0.0.1:1/airside' })
+    const said = await refused({
+      ...elsewhere(),
+      AIRSIDE_DATABASE_URL: 'postgres://airside:sesame@127.0.0.1:1/airside',
+    })
     assert.match(said, /ECONNREFUSED|cannot be reached/)
     assert.doesNotMatch(said, /sesame/)
   })
@@ -103,7 +109,9 @@ function elsewhere(): Record<string, string> {
 
 describe('a start after kill -9', () => {
   it('is ready within five seconds, with the same keys', async t => {
-    const demo = JSON.parse(readFileSync(join(env.AIRSIDE_DATA_DIR, 'demo.json'), 'utf8')) as { intl: { test: string } }
+    const demo = JSON.parse(readFileSync(join(env.AIRSIDE_DATA_DIR, 'demo.json'), 'utf8')) as {
+      intl: { test: string }
+    }
     for (let round = 0; round < 2; round++) {
       await first.kill()
       const startedAt = performance.now()
@@ -115,7 +123,10 @@ describe('a start after kill -9', () => {
       assert.equal((await fetch(new URL('/readyz', baseUrl))).status, 200)
     }
     const client = connectClient({ baseUrl, key: demo.intl.test })
-    assert.notEqual(offersOf(await client.search({ origin: 'LHR', destination: 'JFK', departDate: dayAhead(30) })).length, 0)
+    assert.notEqual(
+      offersOf(await client.search({ origin: 'LHR', destination: 'JFK', departDate: dayAhead(30) })).length,
+      0,
+    )
     client.close()
   })
 })

@@ -6,13 +6,22 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkBooks } from '../faults/checker.ts'
-import { type BookBody, bookBody, bookingOf, type Client, connectClient, offersOf, type Outcome } from '../support/client.ts'
+import {
+  type BookBody,
+  bookBody,
+  bookingOf,
+  type Client,
+  connectClient,
+  type Outcome,
+  offersOf,
+} from '../support/client.ts'
 import { cloneDatabase, type TestDatabase } from '../support/postgres.ts'
 import { type PostgresProxy, startPostgresProxy } from '../support/postgres-proxy.ts'
-import { startServer, type ServerProcess } from '../support/server.ts'
+import { type ServerProcess, startServer } from '../support/server.ts'
 import { dayAhead, openShop } from '../support/small-network.ts'
 
-const STOPPED_WITHIN_MS = 10_000
+/** Half of what is promised: what waits for connections to time out would take longer. */
+const STOPPED_WITHIN_MS = 5_000
 /** As many as one thread has database connections, so that none waits for another. */
 const IN_FLIGHT = 8
 /** Long enough for the signal to arrive while every booking is between its two transactions. */
@@ -56,7 +65,9 @@ async function start(): Promise<void> {
 }
 
 async function something(): Promise<BookBody> {
-  const [offer] = offersOf(await client.search({ origin: 'SIN', destination: 'HKG', departDate: dayAhead(30) }))
+  const [offer] = offersOf(
+    await client.search({ origin: 'SIN', destination: 'HKG', departDate: dayAhead(30) }),
+  )
   return bookBody(offer!.offerId, `S${String(++marks).padStart(5, '0')}`, 1)
 }
 
@@ -79,7 +90,9 @@ describe('SIGTERM', () => {
     await sleep(COMMIT_HELD_MS / 3)
     const { code, signal, ms } = await stop()
     proxy.delayCommits(0)
-    const kinds = (await answers).map(answer => (answer.kind === 'ok' ? bookingOf(answer).bookingStatus : JSON.stringify(answer)))
+    const kinds = (await answers).map(answer =>
+      answer.kind === 'ok' ? bookingOf(answer).bookingStatus : JSON.stringify(answer),
+    )
     assert.deepEqual(kinds, Array(IN_FLIGHT).fill('confirmed'))
     assert.deepEqual({ code, signal }, { code: 0, signal: null }, server.said())
     assert.ok(ms < STOPPED_WITHIN_MS, `${ms} ms`)
@@ -107,14 +120,17 @@ describe('SIGTERM', () => {
     over = true
     await Promise.all(partners)
     assert.equal(code, 0, server.said())
-    const unanswered = tried.flatMap(({ outcome }) => (outcome.kind === "unknown" ? [outcome.why] : []))
-    t.diagnostic(`${tried.length} bookings, ${unanswered.length} without an answer (${unanswered.join(", ")}), stopped in ${Math.round(ms)} ms`)
+    const unanswered = tried.flatMap(({ outcome }) => (outcome.kind === 'unknown' ? [outcome.why] : []))
+    t.diagnostic(
+      `${tried.length} bookings, ${unanswered.length} without an answer (${unanswered.join(', ')}), stopped in ${Math.round(ms)} ms`,
+    )
 
     await start()
     for (const { body, outcome } of tried) {
       const again = await client.book(body)
       assert.equal(again.kind, 'ok')
-      if (outcome.kind === 'ok' && again.kind === 'ok') assert.equal(bookingOf(again).bookingId, bookingOf(outcome).bookingId)
+      if (outcome.kind === 'ok' && again.kind === 'ok')
+        assert.equal(bookingOf(again).bookingId, bookingOf(outcome).bookingId)
     }
     const booked = await client.bookings()
     assert.equal(booked.length, IN_FLIGHT + tried.length)

@@ -99,8 +99,12 @@ export async function checkBooks(databaseUrl: string): Promise<Books> {
     for (const { rule, sql } of RULES) {
       for (const { what } of await query<{ what: string }>(sql)) findings.push({ rule, what })
     }
-    const statuses = await query<{ status: string; count: number }>('select status, count(*)::int from booking group by status')
-    const [seats] = await query<{ sold: number }>("select coalesce(sum(sold), 0)::int as sold from seat where class <> ''")
+    const statuses = await query<{ status: string; count: number }>(
+      'select status, count(*)::int from booking group by status',
+    )
+    const [seats] = await query<{ sold: number }>(
+      "select coalesce(sum(sold), 0)::int as sold from seat where class <> ''",
+    )
     return {
       statuses: Object.fromEntries(statuses.map(({ status, count }) => [status, count])),
       seatsSold: seats!.sold,
@@ -118,7 +122,9 @@ export async function withConnection<T>(
   client.on('error', () => {})
   await client.connect()
   try {
-    return await work(async <R>(sql: string, values?: unknown[]) => (await client.query(sql, values)).rows as R[])
+    return await work(
+      async <R>(sql: string, values?: unknown[]) => (await client.query(sql, values)).rows as R[],
+    )
   } finally {
     await client.end()
   }

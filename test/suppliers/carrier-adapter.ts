@@ -9,7 +9,8 @@ type Kept = { departure: number; fare: number }
 
 /** @param absentFinalAfterMs how long an order may take to show at the carrier */
 export function carrierSupplier(url: string, absentFinalAfterMs: number): Supplier {
-  const ask = (method: string, path: string, signal: AbortSignal) => fetch(`${url}/${path}`, { method, signal })
+  const ask = (method: string, path: string, signal: AbortSignal) =>
+    fetch(`${url}/${path}`, { method, signal })
   const price = async (signal: AbortSignal) =>
     (await (await ask('GET', 'price', signal)).json()) as { fare: number; seats: number }
 
@@ -62,7 +63,9 @@ export function carrierSupplier(url: string, absentFinalAfterMs: number): Suppli
 
 function held(answer: unknown): Outcome {
   const { locator } = answer as { locator?: unknown }
-  return typeof locator === 'string' && locator !== '' ? { kind: 'held', recordLocator: locator } : { kind: 'unknown' }
+  return typeof locator === 'string' && locator !== ''
+    ? { kind: 'held', recordLocator: locator }
+    : { kind: 'unknown' }
 }
 
 function sliceOf(departure: number): Slice {

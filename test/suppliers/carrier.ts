@@ -72,7 +72,9 @@ export async function startCarrier(): Promise<Carrier> {
     send(mood.makes ? 200 : 202, mood.makes ? { locator: made.locator } : {})
   }
 
-  const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()))
+  const server = createServer(
+    (request, response) => void answer(request, response).catch(() => response.destroy()),
+  )
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   carrier.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return Object.assign(carrier, {

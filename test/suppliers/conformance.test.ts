@@ -1,13 +1,19 @@
 /** What every supplier must do, whatever stands behind it: one suite, run for each. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { newId } from '../../src/id.ts'
 import { findBooking } from '../../src/booking/read.ts'
-import { type Proposal, REFERENCE_MAX, type Reservation, type Supplier, type SupplierQuery } from '../../src/supplier/supplier.ts'
+import { newId } from '../../src/id.ts'
+import {
+  type Proposal,
+  REFERENCE_MAX,
+  type Reservation,
+  type Supplier,
+  type SupplierQuery,
+} from '../../src/supplier/supplier.ts'
 import { CABINS } from '../../src/travel/itinerary.ts'
 import { localDay, MINUTES_A_DAY } from '../../src/travel/time.ts'
 import { assertBooksBalance } from '../booking/oracle.ts'
-import { openShop, OWN, requestFor, type Shop } from '../booking/shop.ts'
+import { OWN, openShop, requestFor, type Shop } from '../booking/shop.ts'
 import { startCarrier } from './carrier.ts'
 import { CARRIER, carrierSupplier } from './carrier-adapter.ts'
 
@@ -67,7 +73,8 @@ for (const [name, open] of Object.entries(stages)) {
         assert.ok(proposal.reference.length > 0 && proposal.reference.length <= REFERENCE_MAX)
         assert.ok(Number.isInteger(proposal.referencePrice) && proposal.referencePrice > 0)
         assert.ok(proposal.fares.length > 0)
-        for (const fare of proposal.fares) assert.ok(Number.isSafeInteger(fare.minor) && /^[A-Z]{3}$/.test(fare.currency))
+        for (const fare of proposal.fares)
+          assert.ok(Number.isSafeInteger(fare.minor) && /^[A-Z]{3}$/.test(fare.currency))
         const [slice] = proposal.slices
         const { segments } = slice!
         assert.deepEqual([segments[0]!.departure.airport, segments.at(-1)!.arrival.airport], ['SIN', 'HKG'])
@@ -100,8 +107,10 @@ for (const [name, open] of Object.entries(stages)) {
       const outcome = await stage.supplier.reserve(reservation, signal())
       assert.equal(outcome.kind, 'held')
       assert.match((outcome as { recordLocator: string }).recordLocator, /^[A-Z0-9]{5,8}$/)
-      for (let i = 0; i < 2; i++) assert.deepEqual(await stage.supplier.lookUp(reservation, signal()), outcome)
-      for (let i = 0; i < 2; i++) assert.deepEqual(await stage.supplier.cancel(reservation, signal()), { kind: 'cancelled' })
+      for (let i = 0; i < 2; i++)
+        assert.deepEqual(await stage.supplier.lookUp(reservation, signal()), outcome)
+      for (let i = 0; i < 2; i++)
+        assert.deepEqual(await stage.supplier.cancel(reservation, signal()), { kind: 'cancelled' })
       await stage.shop.database.transaction(
         async tx => void (await stage.supplier.stock?.release(tx, 'live', reservation.claim, 2)),
       )
@@ -130,7 +139,11 @@ for (const [name, open] of Object.entries(stages)) {
           return answering.promise
         },
       }
-      const house = { ...stage.shop.house, bookingWaitMs: 50, suppliers: new Map([[crashing.name, crashing]]) }
+      const house = {
+        ...stage.shop.house,
+        bookingWaitMs: 50,
+        suppliers: new Map([[crashing.name, crashing]]),
+      }
       const reply = await stage.shop.book(requestFor(offer!), { house })
       assert.deepEqual([reply.bookingStatus, JSON.parse(reply.body).pnr], ['pending', ''])
       await stage.shop.reconcile()

@@ -63,7 +63,9 @@ function withSeats(supplier: Supplier): Supplier {
 
 /** Confirmed here, standing there; ended here, gone there. */
 async function ordersAgree(): Promise<void> {
-  const rows = await shop.database.query<{ id: string; status: string; record_locator: string }>('select id, status, record_locator from booking')
+  const rows = await shop.database.query<{ id: string; status: string; record_locator: string }>(
+    'select id, status, record_locator from booking',
+  )
   const known = new Map(rows.map(row => [row.id, row]))
   for (const row of rows.filter(one => one.status === 'confirmed')) {
     assert.equal(carrier.orders.get(row.id)?.locator, row.record_locator)
@@ -71,7 +73,8 @@ async function ordersAgree(): Promise<void> {
   }
   for (const [id, order] of carrier.orders) {
     const status = known.get(id)?.status
-    if (status !== 'confirmed' && status !== 'pending') assert.ok(order.cancelled, `${id} is ${status} here, and stands at the carrier`)
+    if (status !== 'confirmed' && status !== 'pending')
+      assert.ok(order.cancelled, `${id} is ${status} here, and stands at the carrier`)
   }
 }
 
@@ -90,7 +93,10 @@ async function due(id: string | undefined): Promise<{ seconds: number; attempts:
   return row!
 }
 const grow = (id: string | undefined, seconds: number) =>
-  shop.database.query('update booking set created_at = created_at - make_interval(secs => $2) where id = $1', [id, seconds])
+  shop.database.query(
+    'update booking set created_at = created_at - make_interval(secs => $2) where id = $1',
+    [id, seconds],
+  )
 async function until(fits: () => Promise<boolean>): Promise<void> {
   for (let i = 0; i < 200; i++) {
     if (await fits()) return
@@ -177,12 +183,28 @@ describe('a carrier that refuses within the wait', () => {
     assert.equal((await first).code, 'unavailable')
   })
 
+  it('is failed, not undone, once a second request was told of it', async () => {
+    const [offer] = await shop.offers()
+    carrier.mood = { makes: false, says: 'sold_out', delayMs: 1_000 }
+    const before = await count()
+    const first = shop.book(requestFor(offer!), { house: { ...shop.house, bookingWaitMs: 5_000 } })
+    await until(async () => (await count()) > before)
+    // As if the first request had long vanished: it is not waited for.
+    const impatient = { ...shop.house, bookingWaitMs: -1_000 }
+    const second = await shop.book(requestFor(offer!), { house: impatient })
+    assert.deepEqual([second.status, second.bookingStatus], [200, 'pending'])
+    const reply = await first
+    assert.deepEqual([reply.bookingStatus, reply.bookingId], ['failed', second.bookingId])
+    assert.equal((await show(second.bookingId)).status, 'failed')
+  })
+
   it('is in no list before it is known', async () => {
     const caller = shop.caller('live', newId('acc'))
     const [offer] = await shop.offers({}, caller)
     carrier.mood = { ...KIND, delayMs: 1_500 }
     const before = await count()
-    const list = async () => (await listBookings(shop.house, caller, { limit: 10, cursor: undefined })).bookings.length
+    const list = async () =>
+      (await listBookings(shop.house, caller, { limit: 10, cursor: undefined })).bookings.length
     const booking = shop.book(requestFor(offer!), { caller, house: { ...shop.house, bookingWaitMs: 1_000 } })
     await until(async () => (await count()) > before)
     assert.equal(await list(), 0)
@@ -195,7 +217,8 @@ describe('a carrier that refuses within the wait', () => {
     carrier.mood = { makes: false, says: 'sold_out', delayMs: 600 }
     const [offer] = await shop.offers()
     const booking = shop.book(requestFor(offer!), { house: { ...shop.house, bookingWaitMs: 3_000 } })
-    const pending = () => shop.database.query<{ id: string }>(`select id from booking where status = 'pending'`)
+    const pending = () =>
+      shop.database.query<{ id: string }>(`select id from booking where status = 'pending'`)
     await until(async () => (await pending()).length === 1)
     const [row] = await pending()
     await shop.cancel(row!.id)
@@ -204,7 +227,8 @@ describe('a carrier that refuses within the wait', () => {
   })
 })
 
-const count = async () => (await shop.database.query<{ n: number }>('select count(*)::int as n from booking'))[0]!.n
+const count = async () =>
+  (await shop.database.query<{ n: number }>('select count(*)::int as n from booking'))[0]!.n
 
 describe('a carrier that does not answer', () => {
   for (const says of ['error', 'garbage', 'cut', 'hang up'] as const) {
@@ -298,10 +322,16 @@ describe('a carrier that does not answer', () => {
   it('one booking that cannot be read keeps no other from being settled', async () => {
     carrier.mood = { makes: true, says: 'hang up' }
     const [one, other] = [await bookOne(), await bookOne()]
-    const [kept] = await shop.database.query<{ data_key: Buffer }>('select data_key from booking where id = $1', [one.reply.bookingId])
+    const [kept] = await shop.database.query<{ data_key: Buffer }>(
+      'select data_key from booking where id = $1',
+      [one.reply.bookingId],
+    )
     await shop.database.query(`update booking set data_key = '\\x00' where id = $1`, [one.reply.bookingId])
     await shop.reconcile()
-    await shop.database.query('update booking set data_key = $2 where id = $1', [one.reply.bookingId, kept!.data_key])
+    await shop.database.query('update booking set data_key = $2 where id = $1', [
+      one.reply.bookingId,
+      kept!.data_key,
+    ])
     assert.equal((await show(other.reply.bookingId)).status, 'confirmed')
     assert.equal((await show(one.reply.bookingId)).status, 'confirmed')
   })
@@ -328,5 +358,6 @@ describe('a carrier that does not answer', () => {
 it('says nothing about travellers in the log', () => {
   const text = shop.log.text()
   assert.ok(text.length > 0)
-  for (const secret of ['Hopper', 'SECRETDOC', 'navy.example', '2025550123']) assert.ok(!text.includes(secret), secret)
+  for (const secret of ['Hopper', 'SECRETDOC', 'navy.example', '2025550123'])
+    assert.ok(!text.includes(secret), secret)
 })

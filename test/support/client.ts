@@ -15,8 +15,18 @@ export type Outcome =
 /** An answer's JSON, of which a caller reads what the contract promises. */
 export type Fields = Readonly<Record<string, unknown>>
 
-export type Search = { origin: string; destination: string; departDate: string; returnDate?: string; passengers?: number }
-export type Offer = { offerId: string; totalPrice: { amount: number; currency: string }; seatsAvailable: number }
+export type Search = {
+  origin: string
+  destination: string
+  departDate: string
+  returnDate?: string
+  passengers?: number
+}
+export type Offer = {
+  offerId: string
+  totalPrice: { amount: number; currency: string }
+  seatsAvailable: number
+}
 export type BookBody = {
   offerId: string
   passengers: readonly Readonly<Record<string, string>>[]
@@ -41,7 +51,12 @@ export type Client = {
   /** Every booking of the account, page by page. @throws Error unless all pages are answered */
   bookings(): Promise<BookingFields[]>
   /** Sends anything; for what the other calls cannot say. */
-  call(method: string, path: string, body?: string, headers?: Readonly<Record<string, string>>): Promise<Outcome>
+  call(
+    method: string,
+    path: string,
+    body?: string,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Outcome>
   /** Closes its connections. */
   close(): void
 }
@@ -60,7 +75,12 @@ export function connectClient(options: ClientOptions): Client {
   const { baseUrl, key, patienceMs = PATIENCE_MS, keepAlive = true, connections = 256 } = options
   const agent = new Agent({ keepAlive, maxSockets: connections })
 
-  function call(method: string, path: string, body?: string, headers: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+  function call(
+    method: string,
+    path: string,
+    body?: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Outcome> {
     return new Promise(resolve => {
       const lost = (why: string) => resolve({ kind: 'unknown', why })
       const sent = request(
@@ -83,7 +103,13 @@ export function connectClient(options: ClientOptions): Client {
           response.on('aborted', () => lost('answer cut off'))
           response.on('end', () => {
             clearTimeout(timer)
-            resolve(judge(response.statusCode!, Buffer.concat(chunks).toString('utf8'), response.headers['idempotent-replayed'] === 'true'))
+            resolve(
+              judge(
+                response.statusCode!,
+                Buffer.concat(chunks).toString('utf8'),
+                response.headers['idempotent-replayed'] === 'true',
+              ),
+            )
           })
         },
       )
@@ -99,7 +125,10 @@ export function connectClient(options: ClientOptions): Client {
   async function bookings(): Promise<BookingFields[]> {
     const all: BookingFields[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const page: Outcome = await call('GET', `/travel/bookings?limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`)
+      const page: Outcome = await call(
+        'GET',
+        `/travel/bookings?limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      )
       if (page.kind !== 'ok') throw new Error(`The bookings could not be listed: ${JSON.stringify(page)}`)
       all.push(...(page.json.bookings as BookingFields[]))
       cursor = page.json.nextCursor as string | null
@@ -110,7 +139,12 @@ export function connectClient(options: ClientOptions): Client {
   return {
     search: query => call('POST', '/travel/search', JSON.stringify(query)),
     book: (body, idempotencyKey) =>
-      call('POST', '/travel/book', JSON.stringify(body), idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      call(
+        'POST',
+        '/travel/book',
+        JSON.stringify(body),
+        idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
+      ),
     retrieve: bookingId => call('GET', `/travel/booking/${bookingId}`),
     bookings,
     call,

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -36,7 +36,7 @@ export type HouseOptions = { env?: Readonly<Record<string, string>>; dataDir?: s
 
 /** Starts a house and waits until it is ready. */
 export async function startHouse(options: HouseOptions = {}): Promise<House> {
-  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'airside-house-'))
+  const dataDir = options.dataDir ?? freshDirectory()
   const env = {
     AIRSIDE_DATA_DIR: dataDir,
     AIRSIDE_PORT: '0',
@@ -90,6 +90,13 @@ export async function startHouse(options: HouseOptions = {}): Promise<House> {
       return code
     },
   }
+}
+
+/** Traversable by others, so that PostgreSQL, which root starts unprivileged, can live in it. */
+function freshDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'airside-house-'))
+  chmodSync(directory, 0o711)
+  return directory
 }
 
 /** Runs an operator's command as an operator does, with `--json`. */

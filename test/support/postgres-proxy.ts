@@ -37,7 +37,8 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
   const target = new URL(databaseUrl)
   const directory = target.searchParams.get('host')
   const port = Number(target.port || 5432)
-  const reach = () => (directory === null ? connect(port, target.hostname) : connect(`${directory}/.s.PGSQL.${port}`))
+  const reach = () =>
+    directory === null ? connect(port, target.hostname) : connect(`${directory}/.s.PGSQL.${port}`)
   const state: State = { armed: undefined, statements: [], commitDelayMs: 0 }
   const sockets = new Set<Socket>()
   const server = createServer(client => {
@@ -128,7 +129,8 @@ function relay(client: Socket, upstream: Socket, state: State): void {
       const answered = owed.shift()
       if (answered !== undefined && answered !== 'end of group') {
         if (answered.trap !== undefined) sprung = answered.trap
-        if (isApi && /^commit$/i.test(answered.statement) && state.commitDelayMs > 0) heldUntil = Date.now() + state.commitDelayMs
+        if (isApi && /^commit$/i.test(answered.statement) && state.commitDelayMs > 0)
+          heldUntil = Date.now() + state.commitDelayMs
       }
     } else if (type === 'Z') {
       // An error skips the rest of its group.
@@ -142,10 +144,10 @@ function relay(client: Socket, upstream: Socket, state: State): void {
 
   const readClient = messages(true, fromClient)
   const readServer = messages(false, fromServer)
-  client.on('data', chunk => {
+  client.on('data', (chunk: Buffer) => {
     if (!silent) upstream.write(readClient(chunk))
   })
-  upstream.on('data', chunk => {
+  upstream.on('data', (chunk: Buffer) => {
     if (silent) return
     const through = readServer(chunk)
     const wait = heldUntil - Date.now()

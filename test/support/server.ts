@@ -21,7 +21,10 @@ export type ServerProcess = {
 
 /** Starts a server with these settings and no others. */
 export function startServer(env: Readonly<Record<string, string>>): ServerProcess {
-  const child = spawn(process.execPath, [MAIN], { env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env }, stdio: 'pipe' })
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: 'pipe',
+  })
   let text = ''
   let over = false
   child.stdout.on('data', chunk => (text += chunk))

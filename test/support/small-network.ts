@@ -7,10 +7,42 @@ import { runCommand } from './house.ts'
 
 /** Airports without summer time, so that one line of schedule is true the whole year. */
 const LEGS = [
-  { number: 1, origin: 'SIN', originOffset: 480, destination: 'HKG', destinationOffset: 480, departure: 540, arrival: 780 },
-  { number: 2, origin: 'SIN', originOffset: 480, destination: 'BKK', destinationOffset: 420, departure: 420, arrival: 510 },
-  { number: 3, origin: 'BKK', originOffset: 420, destination: 'HKG', destinationOffset: 480, departure: 660, arrival: 885 },
-  { number: 4, origin: 'HKG', originOffset: 480, destination: 'SIN', destinationOffset: 480, departure: 900, arrival: 1140 },
+  {
+    number: 1,
+    origin: 'SIN',
+    originOffset: 480,
+    destination: 'HKG',
+    destinationOffset: 480,
+    departure: 540,
+    arrival: 780,
+  },
+  {
+    number: 2,
+    origin: 'SIN',
+    originOffset: 480,
+    destination: 'BKK',
+    destinationOffset: 420,
+    departure: 420,
+    arrival: 510,
+  },
+  {
+    number: 3,
+    origin: 'BKK',
+    originOffset: 420,
+    destination: 'HKG',
+    destinationOffset: 480,
+    departure: 660,
+    arrival: 885,
+  },
+  {
+    number: 4,
+    origin: 'HKG',
+    originOffset: 480,
+    destination: 'SIN',
+    destinationOffset: 480,
+    departure: 900,
+    arrival: 1140,
+  },
 ] as const
 
 const DAYS = 360
@@ -36,14 +68,25 @@ export async function openShop(
     const schedule = join(folder, 'small.ssim')
     const fares = join(folder, 'small.csv')
     writeFileSync(schedule, scheduleText(network))
-    writeFileSync(fares, `carrier,origin,destination,cabin,class,currency,base,per_km,seats\n*,*,*,economy,Y,USD,100,0,${network.seats}\n`)
+    writeFileSync(
+      fares,
+      `carrier,origin,destination,cabin,class,currency,base,per_km,seats\n*,*,*,economy,Y,USD,100,0,${network.seats}\n`,
+    )
     await runCommand(env, ['fares', 'import', fares])
     await runCommand(env, ['schedule', 'import', schedule])
-    const { accountId } = (await runCommand(env, ['account', 'create', '--name', 'Small partner', '--plan', 'enterprise'])) as {
+    const { accountId } = (await runCommand(env, [
+      'account',
+      'create',
+      '--name',
+      'Small partner',
+      '--plan',
+      'enterprise',
+    ])) as {
       accountId: string
     }
     const key = async (mode: string) =>
-      ((await runCommand(env, ['key', 'create', '--account', accountId, '--mode', mode])) as { key: string }).key
+      ((await runCommand(env, ['key', 'create', '--account', accountId, '--mode', mode])) as { key: string })
+        .key
     return { accountId, live: await key('live'), test: await key('test') }
   } finally {
     rmSync(folder, { recursive: true })

@@ -13,11 +13,13 @@ function faults(text: string): readonly FareFault[] {
     return []
   } catch (error) {
     assert.ok(error instanceof FaresRefused)
-    for (const { line, column, reason } of error.faults) assert.ok(error.message.includes(`line ${line}, ${column}: ${reason}`))
+    for (const { line, column, reason } of error.faults)
+      assert.ok(error.message.includes(`line ${line}, ${column}: ${reason}`))
     return error.faults
   }
 }
-const where = (...lines: string[]) => faults([HEADER, ...lines].join('\n')).map(({ line, column }) => `${line} ${column}`)
+const where = (...lines: string[]) =>
+  faults([HEADER, ...lines].join('\n')).map(({ line, column }) => `${line} ${column}`)
 
 describe('a fares file', () => {
   it('is read to minor units and exact rates', () => {
@@ -41,7 +43,8 @@ describe('a fares file', () => {
   })
 
   it('may have its columns in any order, quotes, a byte order mark, CRLF, blank lines and more columns', () => {
-    const text = '\uFEFFseats,"note",PER_KM,base,currency,class,cabin,destination,origin,carrier\r\n9,"hi",0.085,49.50,USD,Y,economy,SIN,LHR,"BA"\r\n\r\n'
+    const text =
+      '\uFEFFseats,"note",PER_KM,base,currency,class,cabin,destination,origin,carrier\r\n9,"hi",0.085,49.50,USD,Y,economy,SIN,LHR,"BA"\r\n\r\n'
     const [row] = parseFares(text)
     const [same] = read(GOOD)
     assert.deepEqual(row, same)
@@ -72,7 +75,10 @@ describe('a fares file', () => {
     ]
     for (const [line, expected] of bad) assert.deepEqual(where(line), [expected], line)
     assert.deepEqual(where(GOOD, '', GOOD.replace('49.50', '50')), ['4 class'])
-    assert.deepEqual(where('X,LHR,SIN,economy,Y,USD,1,0,9', GOOD, 'BA,LHR,SIN,economy,,USD,1,0,9'), ['2 carrier', '4 class'])
+    assert.deepEqual(where('X,LHR,SIN,economy,Y,USD,1,0,9', GOOD, 'BA,LHR,SIN,economy,,USD,1,0,9'), [
+      '2 carrier',
+      '4 class',
+    ])
   })
 
   it('is refused without its header, or without a fare', () => {
@@ -80,17 +86,23 @@ describe('a fares file', () => {
       faults('carrier,origin\n').map(({ line, column }) => `${line} ${column}`),
       ['destination', 'cabin', 'class', 'currency', 'base', 'per_km', 'seats'].map(column => `1 ${column}`),
     )
-    assert.deepEqual(faults(`${HEADER},base\n${GOOD},1`).map(fault => fault.column), ['base'])
+    assert.deepEqual(
+      faults(`${HEADER},base\n${GOOD},1`).map(fault => fault.column),
+      ['base'],
+    )
     assert.equal(faults(HEADER).length, 1)
     assert.ok(faults('').length > 0)
   })
 
   it('lists no more faults than can be read, and any text is read or refused', () => {
     assert.ok(where(...Array<string>(1_000).fill('?')).length < 40)
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), text => void faults(`${HEADER}\n${text}`)))
     fc.assert(
-      fc.property(fc.array(fc.constantFrom('BA', '*', ',', '\n', '"', '9', '.', 'economy', 'USD'), { maxLength: 60 }), parts =>
-        void faults(`${HEADER}\n${parts.join('')}`),
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), text => void faults(`${HEADER}\n${text}`)),
+    )
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('BA', '*', ',', '\n', '"', '9', '.', 'economy', 'USD'), { maxLength: 60 }),
+        parts => void faults(`${HEADER}\n${parts.join('')}`),
       ),
     )
   })

@@ -7,23 +7,29 @@ import { decodeReference, encodeReference } from './reference.ts'
 
 const letters = (length: number) => fc.stringMatching(new RegExp(`^[A-Z]{${length}}$`))
 
-const segment = fc.record({
-  carrier: fc.stringMatching(/^[A-Z0-9]{2,3}$/),
-  number: fc.integer({ min: 0, max: 9_999 }),
-  suffix: fc.constantFrom('', 'A', 'Z'),
-  from: letters(3),
-  to: letters(3),
-  departure: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
-  elapsed: fc.integer({ min: 1, max: 65_535 }),
-  bookingClass: letters(1),
-  fare: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
-  currency: letters(3),
-}, { noNullPrototype: true })
+const segment = fc.record(
+  {
+    carrier: fc.stringMatching(/^[A-Z0-9]{2,3}$/),
+    number: fc.integer({ min: 0, max: 9_999 }),
+    suffix: fc.constantFrom('', 'A', 'Z'),
+    from: letters(3),
+    to: letters(3),
+    departure: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+    elapsed: fc.integer({ min: 1, max: 65_535 }),
+    bookingClass: letters(1),
+    fare: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
+    currency: letters(3),
+  },
+  { noNullPrototype: true },
+)
 
-const reference = fc.record({
-  cabin: fc.constantFrom(...CABINS),
-  slices: fc.array(fc.array(segment, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }),
-}, { noNullPrototype: true })
+const reference = fc.record(
+  {
+    cabin: fc.constantFrom(...CABINS),
+    slices: fc.array(fc.array(segment, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }),
+  },
+  { noNullPrototype: true },
+)
 
 it('packs what it reads back, within what an offer has room for', () => {
   fc.assert(

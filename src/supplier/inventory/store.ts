@@ -262,7 +262,7 @@ export async function readHorizon(db: Queryable): Promise<string> {
 export async function readSeats(db: Queryable, horizon: string, fromDate: string): Promise<SeatRow[]> {
   return db.query<SeatRow>(
     `select mode, leg, departs, cabin, class as "bookingClass", sold from seat
-      where changed_by >= $1::xid8 and class <> '' and departs >= $2`,
+      where changed_by between $1::xid8 and '18446744073709551615' and class <> '' and departs >= $2`,
     [horizon, fromDate],
   )
 }
