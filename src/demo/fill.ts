@@ -9,15 +9,21 @@ import { demoFares } from './fares.ts'
 import { demoSchedule } from './network.ts'
 import { demoRates } from './rates.ts'
 
-/** Fills an empty database with the demo network: schedule, fares and rates, by the same imports that an operator uses. */
+/**
+ * Fills an empty database with the demo network: schedule, fares and rates, by the same imports that an operator uses. A fill that was broken
+ * off is done again.
+ * @returns whether the demo network is in place
+ */
 export async function fillDemo(database: Database, now: number): Promise<boolean> {
+  const begun = (await readDemoDay(database)) !== undefined
   const state = await readState(database)
-  if (state.schedule > 0 || state.fares > 0 || state.rates > 0) return false
+  if (state.schedule > 0 || (!begun && (state.fares > 0 || state.rates > 0))) return begun
   const today = localDay('UTC', now)
+  // First, so that the next start sees what this one began; the schedule last, so that it sees whether this one came to its end.
+  await writeDemoDay(database, dateOf(today))
   await importRates(database, demoRates(today), DEMO_PROVIDER)
   await importFares(database, demoFares())
   await importSchedule(database, demoSchedule(today), false)
-  await writeDemoDay(database, dateOf(today))
   return true
 }
 

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { cancelBooking } from '../../src/booking/cancel.ts'
 import { reconcile } from '../../src/booking/reconcile.ts'
 import { connect, type Database, type Transaction } from '../../src/db/database.ts'
@@ -25,11 +26,14 @@ after(async () => {
   await shop.close()
 })
 
+/** How long a pool takes to notice that a connection is gone. */
+const NOTICE_MS = 10
+
 /** When a connection dies: before a statement reaches it, or after the statement was done and before the next. */
 type Blow = { at: number; when: 'before' | 'after' }
 
 /** A database whose connection dies at the nth statement, commits counted, and is well again afterwards. */
-function mortal(blow: Blow): { database: Database; struck(): boolean; statements(): number } {
+function mortal(blow: Blow): { database: Database; over(): Promise<boolean> } {
   let count = 0
   let struck = false
   let dead: Promise<unknown> = Promise.resolve()

@@ -5,6 +5,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { embeddedPostgres } from '../faults/embedded.ts'
 import { connectClient, offersOf } from '../support/client.ts'
 import { cloneDatabase, type TestDatabase } from '../support/postgres.ts'
 import { type ServerProcess, startServer } from '../support/server.ts'
@@ -109,9 +111,6 @@ function elsewhere(): Record<string, string> {
 
 describe('a start after kill -9', () => {
   it('is ready within five seconds, with the same keys', async t => {
-    const demo = JSON.parse(readFileSync(join(env.AIRSIDE_DATA_DIR, 'demo.json'), 'utf8')) as {
-      intl: { test: string }
-    }
     for (let round = 0; round < 2; round++) {
       await first.kill()
       const startedAt = performance.now()
@@ -122,11 +121,37 @@ describe('a start after kill -9', () => {
       assert.ok(ms < READY_AFTER_CRASH_MS, `${ms} ms`)
       assert.equal((await fetch(new URL('/readyz', baseUrl))).status, 200)
     }
-    const client = connectClient({ baseUrl, key: demo.intl.test })
-    assert.notEqual(
-      offersOf(await client.search({ origin: 'LHR', destination: 'JFK', departDate: dayAhead(30) })).length,
-      0,
-    )
-    client.close()
+    await sells()
+  })
+
+  it('that came before the demo keys were written down makes new ones', async () => {
+    await first.kill()
+    rmSync(join(env.AIRSIDE_DATA_DIR, 'demo.json'))
+    first = startServer(env)
+    baseUrl = await first.ready()
+    await sells()
+  })
+
+  it('in the midst of the first fill of the database does the rest', async () => {
+    await first.kill()
+    const data = join(folder, 'broken off')
+    const again = { ...env, AIRSIDE_DATA_DIR: data }
+    first = startServer(again)
+    // The database is there, and its filling has begun or is about to.
+    while (embeddedPostgres(data) === undefined) await sleep(5)
+    await sleep(150)
+    await first.kill()
+    first = startServer(again)
+    baseUrl = await first.ready()
+    await sells(data)
   })
 })
+
+/** The demo keys of a data directory work, and there is something to buy. */
+async function sells(dataDir = env.AIRSIDE_DATA_DIR): Promise<void> {
+  const demo = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as { intl: { test: string } }
+  const client = connectClient({ baseUrl, key: demo.intl.test })
+  const found = await client.search({ origin: 'LHR', destination: 'JFK', departDate: dayAhead(30) })
+  client.close()
+  assert.notEqual(offersOf(found).length, 0, JSON.stringify(found).slice(0, 300))
+}

@@ -22,6 +22,9 @@ const PATIENCE_MS = 15_000
 const STACK = /\bat .*\.(ts|js):\d+|node_modules|PostgreSQL|pg_|\bsql\b/i
 const OPEN = /^(HEAD|GET) \/(docs|healthz|readyz|metrics|v1\/openapi\.json)?(\?.*)?$/
 
+/** A path at which nothing is documented. */
+const NOWHERE = '/-'
+
 type Fault = { rule: string; what: string }
 
 /** Runs the campaign. */
@@ -164,17 +167,29 @@ function judge(request: Hostile, answer: RawAnswer): Fault[] {
   if (isJson && status >= 400 && STACK.test(text)) faults.push({ rule: 'leak', what: text })
   if (status >= 400 && !isJson && request.method !== 'HEAD')
     faults.push({ rule: 'undocumented', what: `${status} ${headers.get('content-type')} ${text}` })
-  // What the parser refuses has no operation, nor has HEAD where only GET is served: any refusal of ours will do.
-  const parsed =
-    (!(request.method === 'HEAD' && status === 405) && ![400, 408, 413, 431].includes(status)) ||
-    headers.get('connection') !== 'close' ||
-    text === ''
-  try {
-    if (parsed) checkAnswer(request.method, pathOf(request.path), answer)
-  } catch (error) {
-    faults.push({ rule: 'undocumented', what: (error as Error).message })
-  }
+  // HEAD where only GET is served has no body to look at.
+  const problem =
+    request.method === 'HEAD' && status >= 400
+      ? undefined
+      : undocumented(request.method, pathOf(request.path), answer)
+  // What the parser refuses belongs to no operation: its shape must be right all the same.
+  const byParser = [400, 408, 431].includes(status) && undocumented('GET', NOWHERE, answer) === undefined
+  if (problem !== undefined && !byParser) faults.push({ rule: 'undocumented', what: problem })
   return faults
+}
+
+/** What the OpenAPI document has against an answer, if anything. */
+function undocumented(
+  method: string,
+  path: string,
+  answer: RawAnswer & { status: number },
+): string | undefined {
+  try {
+    checkAnswer(method, path, answer)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
 }
 
 /** The path that a target names, without its query. */
