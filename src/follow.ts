@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readClock } from './db/clock.ts'
 import type { Database } from './db/database.ts'
 import type { Logger } from './log.ts'
 import { monotonicMs } from './partner/admit.ts'
@@ -47,7 +48,9 @@ export async function follow(needs: FollowNeeds): Promise<Follower> {
 
   async function look(): Promise<void> {
     const sentAt = monotonicMs()
-    beat(needs.pulse, await readGeneration(database), sentAt)
+    const databaseNow = await readClock(database)
+    const answeredAt = monotonicMs()
+    beat(needs.pulse, await readGeneration(database), databaseNow, sentAt, answeredAt)
     if (!needs.sells) return
     const state = await readState(database)
     const stale =

@@ -13,7 +13,7 @@ import { admission } from './partner/admit.ts'
 import { allowanceKey, attachAllowances, rateLimitHeaders, take } from './partner/allowance.ts'
 import { PEPPER_PURPOSE } from './partner/key.ts'
 import { requestLog } from './partner/request-log.ts'
-import { age, freshAt, isServing, keyGeneration, pulse } from './pulse.ts'
+import { age, clock, freshAt, isServing, keyGeneration, pulse } from './pulse.ts'
 import { deriveKey } from './secret.ts'
 import type { Region } from './settings.ts'
 import { createInventory, INVENTORY } from './supplier/inventory/inventory.ts'
@@ -64,6 +64,7 @@ function openDoor({ region, database: options, pulse: beats, world: first }: Reg
   const poolMax = Math.max(2, Math.min(CONNECTIONS_MAX, share))
   const database = connect({ ...options, poolMax, applicationName: `airside ${region} api`, log })
   const shared = pulse(beats)
+  const now = clock(shared)
   const table = attachAllowances(start.allowance)
   const requestsLog = requestLog({ database, log })
   let world = first && openWorld(first)
@@ -72,7 +73,7 @@ function openDoor({ region, database: options, pulse: beats, world: first }: Reg
     suppliers: new Map([[INVENTORY, inventory]]),
     database,
     log,
-    now: Date.now,
+    now,
     rates: () => world?.rates,
     offerKey: deriveKey(secret, `offer ${region}`),
     requestKey: deriveKey(secret, `request ${region}`),
@@ -92,7 +93,7 @@ function openDoor({ region, database: options, pulse: beats, world: first }: Reg
     region,
     settings,
     log,
-    now: Date.now,
+    now,
     admit,
     take(name, caller) {
       const allowance = settings.limits[name]
