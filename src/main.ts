@@ -81,7 +81,8 @@ async function open(
       if (applied.length > 0) log.info({ region, applied: applied.length }, 'database migrated')
       const database = connect(options)
       onStop(() => database.close())
-      const isDemo = settings.regions[region]!.databaseUrl === undefined && (await fillDemo(database, Date.now()))
+      const isDemo =
+        settings.regions[region]!.databaseUrl === undefined && (await fillDemo(database, Date.now()))
       // Not known where a first start was broken off before it wrote the keys down: nobody can read them any more.
       if (isDemo && demo[region] === undefined) {
         const needs = {
