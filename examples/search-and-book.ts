@@ -74,7 +74,10 @@ async function call<T>(
     },
     ...(body && { body: JSON.stringify(body) }),
   })
-  const answer = (await response.json()) as T & { requestId: string; error: { code: string; message: string } }
+  const answer = (await response.json()) as T & {
+    requestId: string
+    error: { code: string; message: string }
+  }
   if (!response.ok) {
     const { code, message } = answer.error
     throw new Error(`${method} ${path}: ${code}: ${message} (requestId ${answer.requestId})`)

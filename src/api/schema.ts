@@ -84,7 +84,8 @@ export const SearchRequest = z
         })
         .optional()
         .meta({
-          description: 'Currency of all prices in the answer. Left out: USD at the international address, CNY at the China one.',
+          description:
+            'Currency of all prices in the answer. Left out: USD at the international address, CNY at the China one.',
           examples: ['EUR'],
         }),
     },

@@ -19,9 +19,9 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { randomBase62 } from '../id.ts'
+import type { Log } from '../log.ts'
 import type { Binaries } from './binaries.ts'
 import { closedDirectory } from './binaries.ts'
-import type { Log } from '../log.ts'
 import { spawnMortal } from './mortal.ts'
 
 /** The database user everything of ours belongs to. */
@@ -37,12 +37,7 @@ const INITDB_TIMEOUT_MS = 60_000
  * `uid` may not enter that (root's own home, say), a new directory under `refuge`, and `dataDir/postgres` is a
  * link to it; the log says so. Everything Airside keeps stays reachable through the data directory.
  */
-export function placeCluster(
-  dataDir: string,
-  refuge: string,
-  uid: number | undefined,
-  log: Log,
-): string {
+export function placeCluster(dataDir: string, refuge: string, uid: number | undefined, log: Log): string {
   const place = join(dataDir, NAME)
   if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) {
     if (!existsSync(place)) throw new Error(`${place} is a link to a directory that is gone.`)

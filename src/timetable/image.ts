@@ -126,7 +126,16 @@ export type Timetable = Columns & {
 const MAGIC = 0x31534141
 /** Raised whenever the layout changes: an image of another version is compiled anew from its source. */
 export const IMAGE_VERSION = 1
-const COUNT_NAMES = ['airports', 'routes', 'flights', 'flightLegs', 'legs', 'irregularWords', 'strings', 'stringLength'] as const
+const COUNT_NAMES = [
+  'airports',
+  'routes',
+  'flights',
+  'flightLegs',
+  'legs',
+  'irregularWords',
+  'strings',
+  'stringLength',
+] as const
 const HEADER_BYTES = 64
 const ALIGN = 64
 
@@ -139,11 +148,13 @@ function view(buffer: SharedArrayBuffer, counts: Counts): Columns {
   const columns: Record<string, unknown> = {}
   for (const [name, [type, size]] of Object.entries(COLUMNS)) {
     const elements = length(counts, size)
-    columns[name] = new (type as new (buffer: SharedArrayBuffer, offset: number, elements: number) => unknown)(
-      buffer,
-      offset,
-      elements,
-    )
+    columns[name] = new (
+      type as new (
+        buffer: SharedArrayBuffer,
+        offset: number,
+        elements: number,
+      ) => unknown
+    )(buffer, offset, elements)
     offset = Math.ceil((offset + elements * type.BYTES_PER_ELEMENT) / ALIGN) * ALIGN
   }
   return columns as Columns
@@ -176,7 +187,8 @@ export function allocateImage(counts: Counts): { buffer: SharedArrayBuffer; colu
 export function openImage(buffer: SharedArrayBuffer): Timetable {
   const header = new Uint32Array(buffer, 0, HEADER_BYTES / 4)
   if (header[0] !== MAGIC) throw new Error('Not a timetable image')
-  if (header[1] !== IMAGE_VERSION) throw new Error(`Timetable image has version ${header[1]}, expected ${IMAGE_VERSION}`)
+  if (header[1] !== IMAGE_VERSION)
+    throw new Error(`Timetable image has version ${header[1]}, expected ${IMAGE_VERSION}`)
   const counts = Object.fromEntries(COUNT_NAMES.map((name, i) => [name, header[2 + i]])) as Counts
   if (totalBytes(counts) !== buffer.byteLength) throw new Error('Timetable image is cut short')
   const columns = view(buffer, counts)
@@ -186,7 +198,9 @@ export function openImage(buffer: SharedArrayBuffer): Timetable {
     const known = texts[index]
     if (known !== undefined) return known
     const bytes = columns.stringBytes.subarray(columns.stringStart[index]!, columns.stringStart[index + 1]!)
-    return (texts[index] = decoder.decode(Uint8Array.from(bytes)))
+    const decoded = decoder.decode(Uint8Array.from(bytes))
+    texts[index] = decoded
+    return decoded
   }
   const airportIndex = new Map<string, number>()
   for (let a = 0; a < counts.airports; a++) airportIndex.set(text(columns.airportCode[a]!), a)

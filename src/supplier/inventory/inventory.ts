@@ -81,7 +81,7 @@ function proposal(world: World, option: Option, cabin: Cabin): Proposal {
         currency: world.market.currencies[world.market.classCurrency[rung]!]!,
       }
       fares.push(fare)
-      return { departure, bookingClass, fare, route: ends(world, flight) }
+      return { departure, bookingClass, fare, route: ends(world, journey.routes[i]!) }
     })
     slices.push({
       segments: segments.map(s => segmentOf(world.timetable, s.route, s.departure, cabin, s.bookingClass)),
@@ -100,17 +100,10 @@ function proposal(world: World, option: Option, cabin: Cabin): Proposal {
 
 type Ends = { from: string; to: string }
 
-/** Airports between which a flight is sold. */
-function ends({ timetable }: World, flight: number): Ends {
-  let low = 0
-  let high = timetable.counts.routes
-  while (high - low > 1) {
-    const middle = (low + high) >> 1
-    if (timetable.flightStart[middle]! <= flight) low = middle
-    else high = middle
-  }
+/** Airports that a route joins. */
+function ends({ timetable }: World, route: number): Ends {
   const code = (airport: number) => timetable.text(timetable.airportCode[airport]!)
-  return { from: code(timetable.routeFrom[low]!), to: code(timetable.routeTo[low]!) }
+  return { from: code(timetable.routeFrom[route]!), to: code(timetable.routeTo[route]!) }
 }
 
 function referenceOf(
