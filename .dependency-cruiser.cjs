@@ -1,5 +1,5 @@
 /** The arrows of ARCHITECTURE.md as rules. A rule forbids what it describes. */
-const room = '^src/(partner|supplier|offer|booking|ledger)/'
+const room = '^src/(partner|supplier|offer|booking|ledger|webhook)/'
 const tests = '\\.test\\.ts$'
 
 module.exports = {
@@ -35,7 +35,7 @@ module.exports = {
       to: {
         path: room,
         pathNot:
-          '^src/(booking/|ledger/|supplier/supplier\\.ts|offer/(seal|offer)\\.ts|partner/account\\.ts)',
+          '^src/(booking/|ledger/|webhook/(publish|event)\\.ts|supplier/supplier\\.ts|offer/(seal|offer)\\.ts|partner/account\\.ts)',
       },
     },
     {
@@ -55,6 +55,18 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/(ledger|partner)/', pathNot: tests },
       to: { path: room, pathNot: '^src/$1/|^src/supplier/supplier\\.ts|^src/partner/account\\.ts' },
+    },
+    {
+      name: 'webhook-knows-partner-types',
+      severity: 'error',
+      from: { path: '^src/webhook/', pathNot: tests },
+      to: { path: room, pathNot: '^src/webhook/|^src/supplier/supplier\\.ts|^src/partner/account\\.ts' },
+    },
+    {
+      name: 'confined-undici',
+      severity: 'error',
+      from: { path: '^src/', pathNot: `^src/webhook/delivery/|${tests}` },
+      to: { path: '^node_modules/undici/' },
     },
     {
       name: 'the-engine-stands-on-words-only',

@@ -44,6 +44,42 @@ create table api_key (
   constraint api_key_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['search'::text, 'book'::text, 'read'::text, 'webhooks'::text])))
 ) with (fillfactor=80);
 
+create table attempt (
+  endpoint integer not null,
+  event bigint not null,
+  event_at timestamp with time zone not null,
+  series integer not null,
+  n smallint not null,
+  started_at timestamp with time zone not null,
+  dns_ms real,
+  connect_ms real,
+  tls_ms real,
+  headers_ms real,
+  peer text,
+  tls text,
+  status smallint,
+  reason text,
+  answer bytea,
+  cut boolean default false not null,
+  stale boolean default false not null,
+  final boolean default false not null,
+  constraint attempt_answer_check CHECK ((octet_length(answer) <= 16384))
+) partition by RANGE (started_at);
+
+create table audited_hour (
+  hour timestamp with time zone not null,
+  owed bigint not null,
+  final bigint not null,
+  constraint audited_hour_pkey PRIMARY KEY (hour)
+);
+
+create table booked_leg (
+  departs date not null,
+  leg text collate "C" not null,
+  booking_seq bigint not null,
+  constraint booked_leg_pkey PRIMARY KEY (departs, leg, booking_seq)
+);
+
 create table booking (
   id text not null,
   seq bigint generated always as identity not null,
@@ -71,6 +107,7 @@ create table booking (
   acknowledged boolean default false not null,
   reconcile_at timestamp with time zone,
   reconcile_attempts integer default 0 not null,
+  changes jsonb default '[]'::jsonb not null,
   constraint booking_pkey PRIMARY KEY (id),
   constraint booking_account_id_mode_offer_hash_key UNIQUE (account_id, mode, offer_hash),
   constraint booking_seq_key UNIQUE (seq),
@@ -89,6 +126,59 @@ create table confirmation (
   constraint confirmation_pkey PRIMARY KEY (booking_id),
   constraint confirmation_booking_id_fkey FOREIGN KEY (booking_id) REFERENCES booking(id) ON DELETE CASCADE,
   constraint confirmation_state_check CHECK ((state = ANY (ARRAY['due'::text, 'sending'::text, 'sent'::text, 'logged'::text, 'uncertain'::text, 'refused'::text])))
+);
+
+create table delivery (
+  endpoint integer not null,
+  event bigint not null,
+  event_at timestamp with time zone not null,
+  series integer default 0 not null,
+  attempt smallint default 1 not null,
+  gone smallint default 0 not null,
+  due_at timestamp with time zone default now() not null,
+  constraint delivery_pkey PRIMARY KEY (endpoint, event)
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_cost_delay=0);
+
+create table endpoint (
+  seq integer generated always as identity not null,
+  id text not null,
+  account_id text not null,
+  mode text not null,
+  url text not null,
+  events text[] not null,
+  secret bytea not null,
+  secret_given boolean not null,
+  previous_secret bytea,
+  previous_given boolean,
+  cut_over_at timestamp with time zone,
+  revision integer default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  deleted_at timestamp with time zone,
+  constraint endpoint_pkey PRIMARY KEY (seq),
+  constraint endpoint_id_key UNIQUE (id),
+  constraint endpoint_check CHECK ((((previous_secret IS NULL) = (cut_over_at IS NULL)) AND ((previous_secret IS NULL) = (previous_given IS NULL)))),
+  constraint endpoint_events_check CHECK ((cardinality(events) > 0)),
+  constraint endpoint_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text])))
+);
+
+create table event (
+  seq bigint generated always as identity not null,
+  id text not null,
+  account_id text not null,
+  mode text not null,
+  booking_id text,
+  version integer,
+  type text not null,
+  body bytea not null,
+  owed integer not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint event_pkey PRIMARY KEY (seq),
+  constraint event_booking_id_version_key UNIQUE (booking_id, version),
+  constraint event_id_key UNIQUE (id),
+  constraint event_check CHECK (((booking_id IS NULL) = (version IS NULL))),
+  constraint event_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint event_owed_check CHECK ((owed >= 0)),
+  constraint event_type_check CHECK ((type = ANY (ARRAY['booking.confirmed'::text, 'booking.failed'::text, 'booking.cancelled'::text, 'booking.updated'::text])))
 );
 
 create table exchange_rate (
@@ -115,6 +205,27 @@ create table fare (
   constraint fare_pkey PRIMARY KEY (line),
   constraint fare_cabin_check CHECK ((cabin = ANY (ARRAY['economy'::text, 'business'::text, 'first'::text]))),
   constraint fare_seats_check CHECK ((seats >= 0))
+);
+
+create table flight_operation (
+  id bigint generated always as identity not null,
+  kind text not null,
+  flight text not null,
+  departs date not null,
+  board text not null,
+  minutes integer default 0 not null,
+  legs text[] not null,
+  leg_dates date[] not null,
+  reached bigint default 0 not null,
+  bookings_updated integer default 0 not null,
+  bookings_cancelled integer default 0 not null,
+  bookings_unchanged integer default 0 not null,
+  bookings_failed integer default 0 not null,
+  created_at timestamp with time zone default now() not null,
+  finished_at timestamp with time zone,
+  constraint flight_operation_pkey PRIMARY KEY (id),
+  constraint flight_operation_check CHECK (((cardinality(legs) = cardinality(leg_dates)) AND (cardinality(legs) > 0))),
+  constraint flight_operation_kind_check CHECK ((kind = ANY (ARRAY['delay'::text, 'cancel'::text, 'restore'::text])))
 );
 
 create table idempotency (
@@ -149,6 +260,26 @@ create table key_generation (
   constraint key_generation_only_row_check CHECK (only_row)
 );
 
+create table lane (
+  endpoint integer not null,
+  state text default 'open'::text not null,
+  owner bigint,
+  epoch bigint default 0 not null,
+  width smallint default 2 not null,
+  failing_since timestamp with time zone,
+  exhausted integer default 0 not null,
+  last_success_at timestamp with time zone,
+  noticed_at timestamp with time zone,
+  disabled_at timestamp with time zone,
+  disabled_reason text,
+  closed_at timestamp with time zone,
+  constraint lane_pkey PRIMARY KEY (endpoint),
+  constraint lane_endpoint_fkey FOREIGN KEY (endpoint) REFERENCES endpoint(seq) ON DELETE CASCADE,
+  constraint lane_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['failing'::text, 'gone'::text, 'operator'::text]))),
+  constraint lane_state_check CHECK ((state = ANY (ARRAY['open'::text, 'disabled'::text, 'closed'::text]))),
+  constraint lane_width_check CHECK (((width >= 1) AND (width <= 8)))
+) with (fillfactor=50);
+
 create table ledger_entry (
   id bigint generated always as identity not null,
   account_id text not null,
@@ -173,6 +304,15 @@ create table migration (
   sha256 text not null,
   applied_at timestamp with time zone default now() not null,
   constraint migration_pkey PRIMARY KEY (number)
+);
+
+create table operated_leg (
+  departs date not null,
+  leg text collate "C" not null,
+  cancelled boolean default false not null,
+  delay_minutes integer default 0 not null,
+  constraint operated_leg_pkey PRIMARY KEY (departs, leg),
+  constraint operated_leg_delay_minutes_check CHECK ((delay_minutes >= 0))
 );
 
 create table passenger (
@@ -216,6 +356,7 @@ create table seat (
   sold integer not null,
   authorised integer not null,
   changed_by xid8 default pg_current_xact_id() not null,
+  closed boolean,
   constraint seat_pkey PRIMARY KEY (mode, leg, departs, cabin, class),
   constraint seat_check CHECK ((sold <= authorised)),
   constraint seat_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
@@ -228,7 +369,18 @@ create table timetable_chunk (
   constraint timetable_chunk_pkey PRIMARY KEY ("position")
 );
 
+create table worker (
+  id bigint generated always as identity not null,
+  lease_until timestamp with time zone not null,
+  started_at timestamp with time zone default now() not null,
+  constraint worker_pkey PRIMARY KEY (id)
+) with (fillfactor=50);
+
 CREATE INDEX api_key_account ON public.api_key USING btree (account_id, created_at);
+
+CREATE INDEX attempt_by_endpoint ON ONLY public.attempt USING btree (endpoint, started_at);
+
+CREATE INDEX attempt_by_event ON ONLY public.attempt USING brin (event, event_at) WITH (pages_per_range='16');
 
 CREATE INDEX booking_by_account ON public.booking USING btree (account_id, mode, seq);
 
@@ -236,7 +388,21 @@ CREATE INDEX booking_to_reconcile ON public.booking USING btree (reconcile_at) W
 
 CREATE INDEX confirmation_due ON public.confirmation USING btree (due_at) WHERE (state = ANY (ARRAY['due'::text, 'sending'::text]));
 
+CREATE INDEX delivery_due ON public.delivery USING btree (endpoint, due_at, event);
+
+CREATE INDEX endpoint_by_account ON public.endpoint USING btree (account_id, mode) WHERE (deleted_at IS NULL);
+
+CREATE INDEX event_by_account ON public.event USING btree (account_id, mode, seq);
+
+CREATE INDEX event_by_age ON public.event USING btree (created_at);
+
+CREATE INDEX flight_operation_by_flight ON public.flight_operation USING btree (flight, departs);
+
+CREATE INDEX flight_operation_unfinished ON public.flight_operation USING btree (id) WHERE (finished_at IS NULL);
+
 CREATE INDEX idempotency_by_age ON public.idempotency USING btree (created_at);
+
+CREATE INDEX lane_owned ON public.lane USING btree (owner) WHERE (owner IS NOT NULL);
 
 CREATE INDEX request_log_account ON public.request_log USING btree (account_id, mode, at DESC) WHERE (account_id IS NOT NULL);
 
@@ -269,6 +435,22 @@ CREATE TRIGGER api_key_changed AFTER INSERT OR DELETE OR UPDATE OF account_id, m
 
 CREATE TRIGGER ledger_entry_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+comment on table attempt is 'What was tried and what came of it; no secret, signature or request body';
+
+comment on column attempt.n is '0 where a delivery ended without being tried';
+
+comment on column attempt.dns_ms is 'Null, with connect and TLS, on a connection that was already open';
+
+comment on column attempt.reason is 'Null for delivered';
+
+comment on column attempt.cut is 'The answer was longer, or slower, than what is kept: its connection was closed';
+
+comment on column attempt.stale is 'Reported by a worker that had lost the lane: it settled nothing';
+
+comment on column attempt.final is 'The delivery ended with this row';
+
+comment on table booked_leg is 'Which bookings have seats on a leg''s departure, in the order they were made';
+
 comment on column booking.claim is 'What the supplier''s stock gave for this booking, to be given back once';
 
 comment on column booking.slices is 'The itinerary as sold: instants, and the local offsets that held when it was sold';
@@ -281,13 +463,49 @@ comment on column booking.acknowledged is 'Whether anybody may have been told of
 
 comment on column booking.reconcile_at is 'When a pending booking is looked at again; null once it is settled';
 
+comment on column booking.changes is 'The latest changes that left the status as it was, oldest first, each with the version it made';
+
 comment on table confirmation is 'The confirmation e-mail owed for a booking, written with the confirmation itself';
+
+comment on column delivery.series is '0 is what was owed when the event happened; each redelivery is one more';
+
+comment on column delivery.attempt is 'Number of the attempt that comes next';
+
+comment on column delivery.gone is 'Answers 410 so far';
+
+comment on column endpoint.secret is 'Sealed for this endpoint and region; a generated one where the partner gave none';
+
+comment on column endpoint.secret_given is 'Whether the partner gave the secret: only then is there a contract signature';
+
+comment on column endpoint.previous_secret is 'Signs beside the new one until `cut_over_at`';
+
+comment on table event is 'One change of a booking, written in its transaction; a test event has no booking';
+
+comment on column event.body is 'The bytes every attempt sends, rendered once';
+
+comment on column event.owed is 'How many endpoints it was owed to when it happened; the loss audit counts against it';
+
+comment on table flight_operation is 'What was done to a flight date, and how far the bookings on it have followed';
+
+comment on column flight_operation.departs is 'Local date at the board point';
+
+comment on column flight_operation.reached is 'The last booking that has followed, by its seq: a batch that was broken off goes on from here';
+
+comment on column flight_operation.bookings_failed is 'Could not be changed for a defect, and were passed over so that the others could follow';
 
 comment on table inventory_state is 'Generations: raised by every import, watched by every running server';
 
 comment on column inventory_state.demo_made_on is 'The day the demo network was made; it is made again as days pass, until an operator replaces it';
 
+comment on column lane.epoch is 'Raised with every change of hands: a result that carries an older one settles nothing';
+
+comment on column lane.failing_since is 'The first failure after the last success';
+
+comment on column lane.exhausted is 'Deliveries exhausted since the last success';
+
 comment on table ledger_entry is 'Append-only double entry: each row moves an amount from one book (credit) to another (debit)';
+
+comment on table operated_leg is 'What has become of a leg''s departure; a departure without a row goes as it was sold';
 
 comment on table passenger is 'Travellers, encrypted under the booking''s data key; the document can be erased alone';
 
@@ -297,4 +515,8 @@ comment on table seat is 'Seats sold on a leg''s departure: a row a booking clas
 
 comment on column seat.changed_by is 'The transaction that wrote the row last: followers read from the oldest one that was still running when they last looked';
 
+comment on column seat.closed is 'On the row of a whole cabin: whether its departure is closed for sale; null where it never was';
+
 comment on table timetable_chunk is 'The current timetable image, in pieces that a connection can carry';
+
+comment on table worker is 'Live senders. Whoever finds a lease run out deletes the row; its lanes are then free';

@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-export type Prefix = 'acc' | 'key' | 'bkg' | 'req'
+export type Prefix = 'acc' | 'key' | 'bkg' | 'req' | 'whk' | 'evt'
 export type Id<P extends Prefix> = string & { readonly __prefix: P }
 export type AccountId = Id<'acc'>
 export type KeyId = Id<'key'>
 export type BookingId = Id<'bkg'>
 export type RequestId = Id<'req'>
+export type WebhookId = Id<'whk'>
+export type EventId = Id<'evt'>
 
 /** Random characters of an id: 24 of base 62 carry 142 bits. */
 const LENGTH = 24

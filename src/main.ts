@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import { createPostman } from './booking/confirmation/send.ts'
 import { masterSecret, openDatabases } from './databases.ts'
 import { connect, type Database } from './db/database.ts'
@@ -6,17 +7,20 @@ import { createDemoAccount, type DemoAccount, readDemoFile, writeDemoFile } from
 import { extendDemo, fillDemo } from './demo/fill.ts'
 import { type Follower, follow } from './follow.ts'
 import { createLog, type Logger } from './log.ts'
+import type { Due } from './messages.ts'
 import { collectProcessMetrics } from './metrics.ts'
 import { allowanceTable } from './partner/allowance.ts'
 import { PEPPER_PURPOSE } from './partner/key.ts'
 import { enter, type Pulse, pulse } from './pulse.ts'
 import { deriveKey } from './secret.ts'
 import { type Region, readSettings, type Settings } from './settings.ts'
+import { type Sender, startSender } from './start-sender.ts'
 import { createInventory, INVENTORY } from './supplier/inventory/inventory.ts'
 import type { ImageCache } from './supplier/inventory/load.ts'
 import { rulesOf } from './supplier/inventory/rules.ts'
 import { renewImage } from './supplier/inventory/schedule.ts'
 import { startThreads, type Threads } from './threads.ts'
+import { dueIn } from './webhook/wake.ts'
 import { welcome } from './welcome.ts'
 import { loop } from './worker/loop.ts'
 import { startWorker } from './worker/worker.ts'
@@ -68,6 +72,9 @@ async function open(
   const images: ImageCache = new Map()
   const demo = readDemoFile(settings.dataDir) as Partial<Record<Region, Omit<DemoAccount, 'baseUrl'>>>
   let threads: Threads | undefined
+  let sender: Sender | undefined
+  /** The control thread's own way to the sender, for what the worker settles. */
+  let toSender: MessagePort | undefined
 
   const houses = await Promise.all(
     regions.map(async (region): Promise<RegionHouse> => {
@@ -76,6 +83,8 @@ async function open(
         ...CONTROL,
         applicationName: `airside ${region} control`,
         log,
+        committed: (notes: readonly string[]) =>
+          toSender?.postMessage({ region, endpoints: dueIn(notes) } satisfies Due),
       }
       const { applied } = await migrate(options)
       if (applied.length > 0) log.info({ region, applied: applied.length }, 'database migrated')
@@ -111,7 +120,16 @@ async function open(
     }),
   )
 
+  const lost = (error: unknown) => {
+    log.fatal({ err: error }, 'a thread was lost; stopping')
+    process.exitCode = 1
+    process.kill(process.pid, 'SIGTERM')
+  }
   if (settings.roles.includes('worker')) {
+    const databasesOf = regions.map(region => ({ region, database: databases.of(region) }))
+    sender = await startSender({ settings, secret, regions: databasesOf }, lost)
+    onStop(() => sender!.stop())
+    toSender = sender.port()
     for (const house of houses) openWorker(settings, secret, house, log, onStop)
   }
   if (sells) {
@@ -130,13 +148,13 @@ async function open(
       ports: Object.fromEntries(regions.map(region => [region, settings.regions[region]!.port])),
       log,
       seatsChanged: region => houses.find(house => house.region === region)!.follower.seatsChanged(),
-      lost(error) {
-        log.fatal({ err: error }, 'an API thread was lost; stopping')
-        process.exitCode = 1
-        process.kill(process.pid, 'SIGTERM')
-      },
+      senderPort: () => sender?.port(),
+      otherMetrics: async () => (await sender?.metrics()) ?? [],
+      lost,
     })
     onStop(async () => {
+      // Both take seconds where a receiver is slow, so they stop side by side.
+      void sender?.stop()
       for (const house of houses) enter(house.pulse, 'stopping')
       await new Promise(resolve => setTimeout(resolve, NOTICE_MS))
       await threads!.stop()

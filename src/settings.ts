@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 
@@ -38,6 +39,16 @@ export type Settings = {
   longestConnectionMinutes: number
   /** How long a booking call waits for its supplier. */
   bookingWaitMs: number
+  /** Waits after the first failed attempt to deliver an event, the second …, in milliseconds. */
+  webhookRetryMs: readonly number[]
+  /** Networks that endpoints may be in although they are not public, as CIDR. */
+  webhookAllow: readonly string[]
+  /** A file of certificates trusted beside the usual ones. */
+  webhookCa: string | undefined
+  /** Name servers for the names of endpoints; the system's own when there are none. */
+  webhookDns: readonly string[]
+  /** Hours without a success after which an endpoint is disabled; 0 never does. */
+  webhookDisableHours: number
   smtpUrl: string | undefined
   mailFrom: string
   log: LogLevel
@@ -163,6 +174,31 @@ export function readSettings(env: Environment = process.env): Settings {
       whole(30, 1439),
     ),
     bookingWaitMs: read('AIRSIDE_BOOKING_WAIT', 5000, 'milliseconds from 100 to 30000', whole(100, 30_000)),
+    webhookRetryMs: read(
+      'AIRSIDE_WEBHOOK_RETRY',
+      [30_000, 300_000, 3_000_000],
+      'one to three rising waits such as 30s,5m,50m',
+      retryWaits,
+    ),
+    webhookAllow: read(
+      'AIRSIDE_WEBHOOK_ALLOW',
+      [],
+      'networks such as 10.0.0.0/8,fd00::/8',
+      listOf(isNetwork),
+    ),
+    webhookCa: raw('AIRSIDE_WEBHOOK_CA'),
+    webhookDns: read(
+      'AIRSIDE_WEBHOOK_DNS',
+      [],
+      'addresses such as 10.0.0.2 or 10.0.0.2:5353',
+      listOf(isServer),
+    ),
+    webhookDisableHours: read(
+      'AIRSIDE_WEBHOOK_DISABLE',
+      72,
+      'hours from 1 to 720, or 0 for never',
+      whole(0, 720),
+    ),
     smtpUrl: read('AIRSIDE_SMTP_URL', undefined, 'smtp://user:password@host:port or smtps://…', t =>
       /^smtps?:\/\/[^\s/]+/.test(t) && URL.canParse(t) ? t : undefined,
     ),
@@ -175,6 +211,11 @@ export function readSettings(env: Environment = process.env): Settings {
     log: read('AIRSIDE_LOG', 'info', 'one of fatal, error, warn, info, debug, silent', t =>
       ['fatal', 'error', 'warn', 'info', 'debug', 'silent'].includes(t) ? (t as LogLevel) : undefined,
     ),
+  }
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
+    faults.push(
+      'NODE_TLS_REJECT_UNAUTHORIZED=0: events would go to anybody; trust a private authority with AIRSIDE_WEBHOOK_CA',
+    )
   }
   const unknown = Object.keys(env)
     .filter(name => name.startsWith('AIRSIDE_') && !known.has(name))
@@ -223,6 +264,38 @@ function connectionTimes(text: string): ConnectionTimes | undefined {
     out[match[1]!] = Number(match[2])
   }
   return out as ConnectionTimes
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
+
+function retryWaits(text: string): number[] | undefined {
+  const waits = text.split(',').map(part => {
+    const match = /^\s*(\d{1,6})(ms|s|m|h)\s*$/.exec(part)
+    return match === null ? Number.NaN : Number(match[1]) * UNITS[match[2]!]!
+  })
+  const rising = waits.every(
+    (wait, i) => wait >= 1 && wait <= 24 * UNITS.h! && (i === 0 || wait >= waits[i - 1]!),
+  )
+  return rising && waits.length <= 3 ? waits : undefined
+}
+
+function listOf(right: (part: string) => boolean): (text: string) => string[] | undefined {
+  return text => {
+    const parts = text.split(',').map(part => part.trim())
+    return parts.every(right) ? parts : undefined
+  }
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits = ''] = text.split('/')
+  const family = isIP(address)
+  return family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)
+}
+
+/** An address, with a port if it must be: `10.0.0.2`, `10.0.0.2:5353`, `[fd00::2]:5353`. */
+function isServer(text: string): boolean {
+  const match = /^\[(.+)\](?::\d{1,5})?$/.exec(text) ?? /^([\d.]+):\d{1,5}$/.exec(text)
+  return isIP(match?.[1] ?? text) !== 0
 }
 
 function nearest(name: string, known: ReadonlySet<string>): string {

@@ -6,7 +6,7 @@ import { book } from './booking/book.ts'
 import { findBooking, listBookings } from './booking/read.ts'
 import { connect, type Database } from './db/database.ts'
 import { createLog } from './log.ts'
-import type { FromThread, RegionStart, ThreadStart, ToThread } from './messages.ts'
+import type { Due, FromThread, RegionStart, ThreadStart, ToThread } from './messages.ts'
 import { bookings, registry, requestLogDropped, requestSeconds, requests } from './metrics.ts'
 import { search } from './offer/search.ts'
 import { admission } from './partner/admit.ts'
@@ -19,6 +19,10 @@ import type { Region } from './settings.ts'
 import { createInventory, INVENTORY } from './supplier/inventory/inventory.ts'
 import { rulesOf } from './supplier/inventory/rules.ts'
 import { openWorld, type World } from './supplier/inventory/world.ts'
+import { networks } from './webhook/address.ts'
+import { secretPurpose } from './webhook/endpoint.ts'
+import { createResolver } from './webhook/resolve.ts'
+import { dueIn, notifier } from './webhook/wake.ts'
 
 /** The roof of one API thread: a listener for each region, over the shared timetable. Everything else lives in the control thread. */
 const start = workerData as ThreadStart
@@ -62,7 +66,23 @@ function openDoor({ region, database: options, pulse: beats, world: first }: Reg
   const { settings, secret } = start
   const share = Math.floor(CONNECTIONS_TOTAL / settings.threads / start.regions.length)
   const poolMax = Math.max(2, Math.min(CONNECTIONS_MAX, share))
-  const database = connect({ ...options, poolMax, applicationName: `airside ${region} api`, log })
+  const database = connect({
+    ...options,
+    poolMax,
+    applicationName: `airside ${region} api`,
+    log,
+    committed: notes => tellSender(dueIn(notes)),
+  })
+  const elsewhere =
+    start.sender === undefined
+      ? connect({ ...options, poolMax: 1, applicationName: `airside ${region} notify`, log })
+      : undefined
+  const notices = elsewhere && notifier(elsewhere)
+  const tellSender = (endpoints: number[]) => {
+    if (endpoints.length === 0) return
+    if (notices !== undefined) notices.due(endpoints)
+    else start.sender?.postMessage({ region, endpoints } satisfies Due)
+  }
   const shared = pulse(beats)
   const now = clock(shared)
   const table = attachAllowances(start.allowance)
@@ -119,6 +139,12 @@ function openDoor({ region, database: options, pulse: beats, world: first }: Reg
     },
     retrieve: (caller, id) => findBooking(house, caller, id),
     list: (caller, page) => listBookings(house, caller, page),
+    webhooks: {
+      database,
+      secretKey: { key: deriveKey(secret, secretPurpose(region)), region },
+      allow: networks(settings.webhookAllow),
+      resolver: createResolver(settings.webhookDns),
+    },
     logRequest(entry) {
       requestsLog.add(entry)
       requests.inc({ region, route: entry.route, status: entry.status })
@@ -150,7 +176,8 @@ function openDoor({ region, database: options, pulse: beats, world: first }: Reg
       await api.close()
       clearInterval(sweep)
       await requestsLog.close()
-      await database.close()
+      await notices?.settled()
+      await Promise.all([database.close(), elsewhere?.close()])
     },
   }
 }
@@ -212,6 +239,7 @@ async function collect(ticket: number): Promise<void> {
 
 async function stop(): Promise<void> {
   await Promise.allSettled([...doors.values()].map(door => door.close()))
+  start.sender?.close()
   tell({ kind: 'stopped' })
   control.close()
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
+import { type MessagePort, Worker } from 'node:worker_threads'
 import { AggregatorRegistry } from 'prom-client'
 import type { Logger } from './log.ts'
 import type { FromThread, ThreadStart, ToThread } from './messages.ts'
@@ -28,6 +28,10 @@ export type ThreadsNeeds = {
   ports: Ports
   log: Logger
   seatsChanged(region: Region): Promise<void>
+  /** A new way to this process's sender of events, if it has one. */
+  senderPort(): MessagePort | undefined
+  /** The counters of threads that are not ours. */
+  otherMetrics(): Promise<object[][]>
   /** A thread has ended by itself: a defect, after which the process stops. */
   lost(error: unknown): void
 }
@@ -38,10 +42,13 @@ export type ThreadsNeeds = {
  */
 export async function startThreads(needs: ThreadsNeeds): Promise<Threads> {
   const { start } = needs
-  const workers = Array.from(
-    { length: start.settings.threads },
-    () => new Worker(new URL('./thread.ts', import.meta.url), { workerData: start }),
-  )
+  const workers = Array.from({ length: start.settings.threads }, () => {
+    const sender = needs.senderPort()
+    return new Worker(new URL('./thread.ts', import.meta.url), {
+      workerData: { ...start, sender },
+      transferList: sender === undefined ? [] : [sender],
+    })
+  })
   const send = (worker: Worker, message: ToThread) => worker.postMessage(message)
   const collecting = new Map<number, { left: number; metrics: object[][]; done(): void }>()
   let tickets = 0
@@ -73,7 +80,7 @@ export async function startThreads(needs: ThreadsNeeds): Promise<Threads> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const run = {
       left: workers.length,
-      metrics: [await registry.getMetricsAsJSON()] as object[][],
+      metrics: [await registry.getMetricsAsJSON(), ...(await needs.otherMetrics())] as object[][],
       done: resolve,
     }
     collecting.set(ticket, run)

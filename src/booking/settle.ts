@@ -1,6 +1,7 @@
 import type { Transaction } from '../db/database.ts'
 import { type MovementKind, record } from '../ledger/store.ts'
 import type { Supplier } from '../supplier/supplier.ts'
+import { publish } from '../webhook/publish.ts'
 import type { BookingStatus } from './booking.ts'
 import { forgoConfirmation, oweConfirmation } from './confirmation/store.ts'
 import { TRANSITIONS, type Trigger } from './state.ts'
@@ -13,7 +14,7 @@ function movement(from: BookingStatus, to: BookingStatus): MovementKind {
 }
 
 /**
- * Changes a booking's status: the only way there is. Status, ledger, seats and the owed confirmation commit together in the caller's
+ * Changes a booking's status: the only way there is. Status, ledger, seats, the owed confirmation and the event commit together in the caller's
  * transaction. Undefined where the trigger changes nothing any more: then nothing was written, and the caller reads what is true now.
  */
 export async function settle<B extends BookingCore>(
@@ -34,5 +35,19 @@ export async function settle<B extends BookingCore>(
     if (booking.claim !== '')
       await supplier.stock?.release(tx, booking.mode, booking.claim, booking.passengerCount)
   }
+  const { id: bookingId, accountId, mode } = booking
+  await publish(
+    tx,
+    {
+      accountId,
+      mode,
+      bookingId,
+      status: to,
+      recordLocator: state.recordLocator,
+      version: state.version,
+      at: state.updatedAt,
+    },
+    `booking.${to as Exclude<BookingStatus, 'pending'>}`,
+  )
   return { ...booking, ...state }
 }

@@ -14,7 +14,11 @@ export type Queryable = {
 }
 
 /** A Queryable that keeps or loses all it did together. Statements issued without waiting travel in one go. */
-export type Transaction = Queryable & { readonly transaction: true }
+export type Transaction = Queryable & {
+  readonly transaction: true
+  /** Leaves a word for `ConnectOptions.committed`, which gets it once the transaction has committed, and never otherwise. */
+  note(word: string): void
+}
 
 export type Database = Queryable & {
   /**
@@ -33,7 +37,10 @@ export type Database = Queryable & {
 }
 
 /** `postgresql://user:password@host:port/database?sslmode=…`, and limits where the defaults do not fit. */
-export type ConnectOptions = { url: string } & Partial<PoolOptions>
+export type ConnectOptions = { url: string } & Partial<PoolOptions> & {
+    /** Given what was noted in a transaction, after its commit. Where the commit's outcome is unknown it may never come. */
+    committed?: (notes: readonly string[]) => void
+  }
 
 /** A request waits at most 500 ms for a connection and gets its answer, or the error, within 2 s of any fault. */
 export const LIMITS = {
@@ -71,8 +78,10 @@ export function connect(options: ConnectOptions): Database {
     async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
       const connection = await pool.take()
       const open = openTransaction(connection)
+      const notes: string[] = []
       const tx: Transaction = {
         transaction: true,
+        note: word => void notes.push(word),
         async query<R>(text: string, values?: readonly unknown[]): Promise<R[]> {
           const { rows } = await open.run(text, values)
           return rows as R[]
@@ -82,6 +91,7 @@ export function connect(options: ConnectOptions): Database {
         const result = await work(tx)
         await open.commit()
         pool.give(connection)
+        if (notes.length > 0) options.committed?.(notes)
         return result
       } catch (error) {
         pool.give(connection, await open.rollback())
