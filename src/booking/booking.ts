@@ -15,6 +15,16 @@ export type Traveller = {
   document: { type: DocumentType; lastFour: string; expiry: string } | undefined
 }
 
+/** What of a booking can change while its status stays. */
+export const CHANGE_KINDS = ['schedule', 'seat', 'pnr', 'contact'] as const
+export type ChangeKind = (typeof CHANGE_KINDS)[number]
+
+/** One field of a booking as its answer names it, such as `slices[0].segments[1].departureTime`; a traveller's own data without its values. */
+export type FieldChange = { path: string; from?: string; to?: string }
+
+/** A change that left the status as it was. */
+export type BookingChange = { version: number; at: string; kind: ChangeKind; fields: readonly FieldChange[] }
+
 /** Our record of what was sold. */
 export type Booking = {
   id: BookingId
@@ -35,7 +45,12 @@ export type Booking = {
   createdAt: Date
   updatedAt: Date
   statusHistory: readonly { status: BookingStatus; at: string }[]
+  /** The latest `CHANGES_KEPT`, oldest first. */
+  changes: readonly BookingChange[]
 }
+
+/** Changes that a booking keeps; older ones are seen in its version alone. */
+export const CHANGES_KEPT = 50
 
 /** What a partner sends to book, its shape already checked and its texts normalised. */
 export type BookRequest = {

@@ -80,7 +80,7 @@ export async function writePending(house: PendingHouse, pending: PendingRequest)
           ? ''
           : await supplier.stock.claim(tx, caller.mode, offer.reference, offer.passengers)
       if (claim === undefined) throw new RolledBack('sold_out')
-      if (claim !== '') await keepClaim(tx, id, claim)
+      if (claim !== '') await keepClaim(tx, id, claim, supplier.operations?.legs(claim) ?? [])
       const booking: StoredBooking = {
         id,
         accountId: caller.accountId,
@@ -98,6 +98,7 @@ export async function writePending(house: PendingHouse, pending: PendingRequest)
         createdAt: inserted.createdAt,
         updatedAt: inserted.createdAt,
         statusHistory: inserted.history,
+        changes: [],
         reference: offer.reference,
         claim,
         passengerCount: offer.passengers,

@@ -1,15 +1,22 @@
 import type { Queryable, Transaction } from '../db/database.ts'
 import type { AccountId, BookingId } from '../id.ts'
 import type { Caller } from '../partner/account.ts'
-import type { Mode } from '../supplier/supplier.ts'
+import type { LegDeparture, Mode } from '../supplier/supplier.ts'
 import type { Slice } from '../travel/itinerary.ts'
-import type { Booking, BookingStatus } from './booking.ts'
+import {
+  type Booking,
+  type BookingChange,
+  type BookingStatus,
+  CHANGES_KEPT,
+  type ChangeKind,
+  type FieldChange,
+} from './booking.ts'
 import { openTravellers, type SealedTravellers, type TravellerKey } from './travellers.ts'
 
 /** Whose bookings a query may see: account and mode stand in every `where`. */
 type Owner = Pick<Caller, 'accountId' | 'mode'>
 
-type Row = {
+export type BookingRow = {
   id: BookingId
   account_id: AccountId
   mode: Mode
@@ -28,6 +35,7 @@ type Row = {
   data_key: Buffer
   contact: Buffer
   status_history: { status: BookingStatus; at: string }[]
+  changes: BookingChange[]
   created_at: Date
   updated_at: Date
   acknowledged: boolean
@@ -49,13 +57,17 @@ export type StoredBooking = Booking & {
 export type BookingCore = Omit<StoredBooking, 'travellers' | 'contactEmail' | 'contactPhone'>
 
 /** The transaction's moment as ISO 8601 text in UTC. */
-const NOW_TEXT = `to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+export const NOW_TEXT = `to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-const COLUMNS = `b.id, b.account_id, b.mode, b.status, b.version, b.supplier, b.supplier_reference, b.claim, b.record_locator, b.request_mac,
+export const BOOKING_COLUMNS = `b.id, b.account_id, b.mode, b.status, b.version, b.supplier, b.supplier_reference, b.claim, b.record_locator, b.request_mac,
   b.slices, b.passengers, b.per_person, b.total, b.currency, b.data_key, b.contact, b.status_history, b.created_at, b.updated_at,
-  b.acknowledged, b.reconcile_attempts`
+  b.changes, b.acknowledged, b.reconcile_attempts`
 
-async function assemble(db: Queryable, key: TravellerKey, rows: readonly Row[]): Promise<StoredBooking[]> {
+async function assemble(
+  db: Queryable,
+  key: TravellerKey,
+  rows: readonly BookingRow[],
+): Promise<StoredBooking[]> {
   if (rows.length === 0) return []
   const sealed = await db.query<{ booking_id: BookingId; details: Buffer; document: Buffer | null }>(
     'select booking_id, details, document from passenger where booking_id = any($1) order by booking_id, position',
@@ -74,7 +86,8 @@ async function assemble(db: Queryable, key: TravellerKey, rows: readonly Row[]):
   })
 }
 
-const coreOf = (row: Row): BookingCore => ({
+/** A row as the house speaks of it. */
+export const coreOf = (row: BookingRow): BookingCore => ({
   id: row.id,
   accountId: row.account_id,
   mode: row.mode,
@@ -88,6 +101,7 @@ const coreOf = (row: Row): BookingCore => ({
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   statusHistory: row.status_history,
+  changes: row.changes,
   reference: row.supplier_reference,
   claim: row.claim,
   passengerCount: row.passengers,
@@ -119,7 +133,7 @@ export async function insertBooking(
   owner: Owner,
   booking: NewBooking,
 ): Promise<{ createdAt: Date; history: StoredBooking['statusHistory'] } | undefined> {
-  const rows = await tx.query<{ created_at: Date; status_history: Row['status_history'] }>(
+  const rows = await tx.query<{ created_at: Date; status_history: BookingRow['status_history'] }>(
     `with booked as (
        insert into booking (id, account_id, mode, status, supplier, supplier_reference, claim, offer_hash, request_mac, slices, passengers,
          per_person, total, currency, rates, data_key, contact, status_history, reconcile_at)
@@ -159,9 +173,19 @@ export async function insertBooking(
   return row && { createdAt: row.created_at, history: row.status_history }
 }
 
-/** Keeps what the supplier's stock gave, so that it can be given back. */
-export async function keepClaim(tx: Transaction, id: BookingId, claim: string): Promise<void> {
-  await tx.query('update booking set claim = $2 where id = $1', [id, claim])
+/** Keeps what the supplier's stock gave, so that it can be given back, and notes the departures on which the booking has seats. */
+export async function keepClaim(
+  tx: Transaction,
+  id: BookingId,
+  claim: string,
+  legs: readonly LegDeparture[],
+): Promise<void> {
+  await tx.query(
+    `with kept as (update booking set claim = $2 where id = $1 returning seq)
+     insert into booked_leg (departs, leg, booking_seq)
+     select l.departs, l.leg, kept.seq from kept, unnest($3::date[], $4::text[]) as l(departs, leg) on conflict do nothing`,
+    [id, claim, legs.map(one => one.departs), legs.map(one => one.leg)],
+  )
 }
 
 /** The booking this account and mode made of an offer, if any. */
@@ -171,8 +195,8 @@ export async function findByOffer(
   owner: Owner,
   offerHash: Buffer,
 ): Promise<StoredBooking | undefined> {
-  const rows = await db.query<Row>(
-    `select ${COLUMNS} from booking b where account_id = $1 and mode = $2 and offer_hash = $3`,
+  const rows = await db.query<BookingRow>(
+    `select ${BOOKING_COLUMNS} from booking b where account_id = $1 and mode = $2 and offer_hash = $3`,
     [owner.accountId, owner.mode, offerHash],
   )
   return (await assemble(db, key, rows))[0]
@@ -185,8 +209,8 @@ export async function findBooking(
   owner: Owner,
   id: string,
 ): Promise<StoredBooking | undefined> {
-  const rows = await db.query<Row>(
-    `select ${COLUMNS} from booking b where account_id = $1 and mode = $2 and id = $3`,
+  const rows = await db.query<BookingRow>(
+    `select ${BOOKING_COLUMNS} from booking b where account_id = $1 and mode = $2 and id = $3`,
     [owner.accountId, owner.mode, id],
   )
   return (await assemble(db, key, rows))[0]
@@ -198,7 +222,7 @@ export async function findAnyBooking(
   key: TravellerKey,
   id: string,
 ): Promise<StoredBooking | undefined> {
-  const rows = await db.query<Row>(`select ${COLUMNS} from booking b where id = $1`, [id])
+  const rows = await db.query<BookingRow>(`select ${BOOKING_COLUMNS} from booking b where id = $1`, [id])
   return (await assemble(db, key, rows))[0]
 }
 
@@ -212,8 +236,8 @@ export async function pageOfBookings(
   owner: Owner,
   page: { limit: number; cursor: string | undefined; status: BookingStatus | undefined },
 ): Promise<StoredBooking[]> {
-  const rows = await db.query<Row>(
-    `select ${COLUMNS} from booking b
+  const rows = await db.query<BookingRow>(
+    `select ${BOOKING_COLUMNS} from booking b
       where account_id = $1 and mode = $2
         and acknowledged
         and ($3::text is null or status = $3)
@@ -230,7 +254,7 @@ export type BookingState = Pick<
   'status' | 'version' | 'recordLocator' | 'acknowledged' | 'updatedAt' | 'statusHistory'
 >
 type StateRow = Pick<
-  Row,
+  BookingRow,
   'status' | 'version' | 'record_locator' | 'acknowledged' | 'updated_at' | 'status_history'
 >
 const STATE_COLUMNS = 'b.status, b.version, b.record_locator, b.acknowledged, b.updated_at, b.status_history'
@@ -304,10 +328,10 @@ export async function takeDueBookings(
   limit: number,
   leaseSeconds: number,
 ): Promise<DueBooking[]> {
-  const rows = await db.query<Row & { age_ms: number }>(
+  const rows = await db.query<BookingRow & { age_ms: number }>(
     `update booking b set reconcile_at = now() + make_interval(secs => $2), reconcile_attempts = reconcile_attempts + 1
       where id in (select id from booking where reconcile_at <= now() order by reconcile_at limit $1 for update skip locked)
-      returning ${COLUMNS}, (extract(epoch from now() - b.created_at) * 1000)::float8 as age_ms`,
+      returning ${BOOKING_COLUMNS}, (extract(epoch from now() - b.created_at) * 1000)::float8 as age_ms`,
     [limit, leaseSeconds],
   )
   return rows.map(row => ({ ...coreOf(row), ageMs: row.age_ms }))
@@ -319,4 +343,49 @@ export async function postponeReconciliation(db: Queryable, id: BookingId, secon
     `update booking set acknowledged = true, reconcile_at = now() + make_interval(secs => $2) where id = $1 and status = 'pending'`,
     [id, seconds],
   )
+}
+
+/** A booking of the region whose row is locked until the transaction ends. */
+export async function lockBooking(tx: Transaction, id: BookingId): Promise<BookingCore | undefined> {
+  const rows = await tx.query<BookingRow>(
+    `select ${BOOKING_COLUMNS} from booking b where id = $1 for update`,
+    [id],
+  )
+  return rows[0] && coreOf(rows[0])
+}
+
+/**
+ * The only statement that changes a booking and not its status; called by change.ts alone. Whoever hears of it knows of the booking. Undefined, and nothing written, when the booking
+ * has failed or been cancelled or is no longer this version.
+ */
+export async function writeChange(
+  tx: Transaction,
+  booking: Pick<BookingCore, 'id' | 'version'>,
+  edit: {
+    kind: ChangeKind
+    fields: readonly FieldChange[]
+    slices?: readonly Slice[]
+    recordLocator?: string
+    contact?: Buffer
+  },
+): Promise<Pick<BookingCore, 'version' | 'updatedAt' | 'changes'> | undefined> {
+  const rows = await tx.query<Pick<BookingRow, 'version' | 'updated_at' | 'changes'>>(
+    `update booking set version = version + 1, updated_at = now(), acknowledged = true, slices = coalesce($3::jsonb, slices),
+       record_locator = coalesce($4, record_locator), contact = coalesce($5, contact),
+       changes = case when jsonb_array_length(changes) >= ${CHANGES_KEPT} then changes - 0 else changes end
+         || jsonb_build_array(jsonb_build_object('version', version + 1, 'at', ${NOW_TEXT}, 'kind', $6::text, 'fields', $7::jsonb))
+      where id = $1 and version = $2 and status in ('pending', 'confirmed')
+      returning version, updated_at, changes`,
+    [
+      booking.id,
+      booking.version,
+      edit.slices === undefined ? undefined : JSON.stringify(edit.slices),
+      edit.recordLocator,
+      edit.contact,
+      edit.kind,
+      JSON.stringify(edit.fields),
+    ],
+  )
+  const row = rows[0]
+  return row && { version: row.version, updatedAt: row.updated_at, changes: row.changes }
 }

@@ -1,6 +1,7 @@
 import type { Booking } from '../booking/booking.ts'
 import { cancelBooking } from '../booking/cancel.ts'
 import { resendConfirmation } from '../booking/confirmation/store.ts'
+import { reassignSeat } from '../booking/reassign.ts'
 import { findAnyBooking } from '../booking/store.ts'
 import { isId } from '../id.ts'
 import { Refusal } from '../refusal.ts'
@@ -9,7 +10,15 @@ import { createInventory, INVENTORY } from '../supplier/inventory/inventory.ts'
 import { rulesOf } from '../supplier/inventory/rules.ts'
 import { toAmount } from '../travel/money.ts'
 import { formatLocal } from '../travel/time.ts'
-import { type Command, type CommandContext, onlyPositional } from './command.ts'
+import {
+  type Arguments,
+  type Command,
+  type CommandContext,
+  faulty,
+  onlyPositional,
+  requiredText,
+  text,
+} from './command.ts'
 
 const REMEDY = 'give the id of a booking, such as bkg_…'
 
@@ -35,7 +44,7 @@ export const commands: readonly Command[] = [
     summary: 'Cancel a booking: seats come back, the charge is refunded; harmless when repeated',
     options: {},
     async run(context, args) {
-      const suppliers = new Map([[INVENTORY, createInventory(() => undefined, rulesOf(context.settings))]])
+      const suppliers = suppliersOf(context)
       const { database } = context
       return show(
         await cancelBooking(
@@ -43,6 +52,41 @@ export const commands: readonly Command[] = [
           onlyPositional(args, 'ID', REMEDY),
         ),
       )
+    },
+  },
+  {
+    name: 'booking reassign-seat',
+    usage: 'ID --passenger N --seat 12A [--segment N]',
+    summary: "Give a passenger another seat; passengers and the booking's flights count from 1",
+    options: { passenger: { type: 'string' }, seat: { type: 'string' }, segment: { type: 'string' } },
+    async run(context, args) {
+      const id = onlyPositional(args, 'ID', REMEDY)
+      const passenger = position(args, 'passenger')
+      if (passenger === undefined) throw faulty('--passenger', 'is missing; give 1 for the first one')
+      const seat = requiredText(args, 'seat', 'give one such as 12A')
+      const house = { database: context.database, suppliers: suppliersOf(context) }
+      const { booking, changed } = await reassignSeat(house, id, {
+        passenger,
+        segment: position(args, 'segment'),
+        seat,
+      })
+      const seats = booking.slices.flatMap((slice, s) =>
+        slice.segments.flatMap((segment, i) =>
+          (segment.seats ?? []).map(one => ({
+            slice: s,
+            segment: i,
+            flight: `${segment.carrier}${segment.number}`,
+            ...one,
+          })),
+        ),
+      )
+      return {
+        json: { bookingId: id, version: booking.version, changed, seats },
+        text: [
+          changed ? `Booking ${id} is changed.` : `Booking ${id} stays as it is.`,
+          ...seats.map(one => `  ${one.flight}  passenger ${one.passenger + 1}  ${one.seat}`),
+        ].join('\n'),
+      }
     },
   },
   {
@@ -67,6 +111,18 @@ const travellerKey = ({ secret, region }: CommandContext) => ({
   master: deriveKey(secret, `traveller data ${region}`),
   region,
 })
+
+const suppliersOf = ({ settings }: CommandContext) =>
+  new Map([[INVENTORY, createInventory(() => undefined, rulesOf(settings))]])
+
+/** A position counted from 1; undefined when the option was not given. */
+function position(args: Arguments, option: string): number | undefined {
+  const typed = text(args, option)
+  if (typed === undefined) return undefined
+  if (!/^[1-9]\d?$/.test(typed))
+    throw faulty(`--${option}`, `cannot be ${JSON.stringify(typed)}; count from 1`)
+  return Number(typed)
+}
 
 function show(booking: Booking) {
   const { id, accountId, mode, status, recordLocator, version, total } = booking

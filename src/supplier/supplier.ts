@@ -75,6 +75,44 @@ export type Stock = {
   release(tx: Transaction, mode: Mode, claim: string, passengers: number): Promise<void>
 }
 
+/** A leg's departure, by the name under which its seats are sold and the local date on which it leaves. */
+export type LegDeparture = { leg: string; departs: string }
+
+/** What has become of a departure since it was sold. */
+export type OperatedLeg = LegDeparture & { cancelled: boolean; delayMinutes: number }
+
+/** How many bookings have followed an operation, by what it meant for them; `failed` ones were passed over for a defect. */
+export type Followed = { updated: number; cancelled: number; unchanged: number; failed: number }
+
+/** Something a carrier did to a flight, after which the bookings on it follow in batches. */
+export type FlightOperation = {
+  id: number
+  /** What its legs are now, which may be the work of a later operation. */
+  legs: readonly OperatedLeg[]
+  /** Up to where bookings have followed. */
+  reached: number
+  followed: Followed
+  finished: boolean
+}
+
+/** How a supplier whose flights are our own tells what it did to them. */
+export type Operations = {
+  /** The departures on which a claim has seats, in the order they are flown. */
+  legs(claim: string): readonly LegDeparture[]
+  /**
+   * Takes an operation for one batch: until the transaction ends nobody else works on it, and its legs stay what they are. Without an id
+   * any that is unfinished and that nobody works on.
+   */
+  take(tx: Transaction, id: number | undefined): Promise<FlightOperation | undefined>
+  /** Notes what was reached with a batch, in its transaction. */
+  note(tx: Transaction, operation: FlightOperation): Promise<void>
+  /** Gives back the seats of many claims in one go, so that a flight's row is written once a batch. */
+  release(
+    tx: Transaction,
+    claims: readonly { mode: Mode; claim: string; passengers: number }[],
+  ): Promise<void>
+}
+
 /**
  * Who fulfils an offer. The one port of the house: own flights and outside systems stand behind it.
  * Every call is given a deadline by `signal`; a supplier must settle soon after it fires.
@@ -83,6 +121,7 @@ export type Supplier = {
   /** Short stable name, sealed into offers and stored with bookings. */
   readonly name: string
   readonly stock?: Stock
+  readonly operations?: Operations
   /** How long after the last moment a call could have committed an absent reservation is final, in milliseconds. */
   readonly absentFinalAfterMs: number
   search(query: SupplierQuery, signal: AbortSignal): Promise<readonly Proposal[]>

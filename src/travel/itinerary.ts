@@ -9,6 +9,8 @@ export type Stop = {
   offset: number
   /** Empty where the schedule names none. */
   terminal: string
+  /** Minutes by which `minute` is later than it was sold; left out while it is not. */
+  delay?: number
 }
 
 /** What one flight number carries a traveller from boarding to leaving: one leg or more. */
@@ -27,6 +29,8 @@ export type Segment = {
   aircraft: string
   cabin: Cabin
   bookingClass: string
+  /** Seat numbers that have been assigned, by the passenger's position in the booking. */
+  seats?: readonly { passenger: number; seat: string }[]
 }
 
 /** One direction of travel: one segment or more. */

@@ -8,7 +8,7 @@ import type { Money } from '../../travel/money.ts'
 import type { Mode, Proposal, Quote, Supplier, SupplierQuery } from '../supplier.ts'
 import { departureMinute, locate, segmentOf } from './itinerary.ts'
 import { decodeReference, encodeReference, type Reference, type ReferenceSegment } from './reference.ts'
-import { createStock, locatorOf } from './stock.ts'
+import { createOperations, createStock, locatorOf } from './stock.ts'
 import type { World } from './world.ts'
 
 /** Name of the supplier that sells own flights. */
@@ -23,6 +23,7 @@ export function createInventory(world: () => World | undefined, rules: Rules): S
   return {
     name: INVENTORY,
     stock: createStock(world),
+    operations: createOperations(),
     absentFinalAfterMs: 0,
     async search(query) {
       const present = world()

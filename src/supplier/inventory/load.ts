@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts'
 import { openImage, type Timetable } from '../../timetable/image.ts'
 import { buildMarket, type Market } from '../../timetable/market.ts'
-import { createSold, growSold, setSold } from '../../timetable/sold.ts'
+import { createSold, growSold, setClosed, setSold } from '../../timetable/sold.ts'
 import { parseRate, type Rates, referencePrice } from '../../travel/exchange.ts'
 import { dateOf, dayNumber, localDay } from '../../travel/time.ts'
 import {
@@ -57,6 +57,14 @@ export async function loadWorld(
   await followSeats(database, loaded, now)
   const after = await readState(database)
   return sameGeneration(after, generation) ? loaded : loadWorld(database, images, now)
+}
+
+/** The timetable alone, for who asks what flies. Undefined when no schedule has been imported. */
+export async function loadTimetable(database: Database): Promise<Timetable | undefined> {
+  const state = await readState(database)
+  if (state.imageBytes === 0) return undefined
+  const image = await loadImage(database, state, new Map())
+  return image === undefined ? loadTimetable(database) : openImage(image)
 }
 
 /** The stored image, or undefined when an import replaced it while it was read: its pieces may be of two images then. */
@@ -119,7 +127,11 @@ function write(loaded: Loaded, row: SeatRow): void {
   const leg = loaded.legByName.get(row.leg)
   if (leg === undefined) return
   const at = { mode: row.mode, leg, day: dayNumber(row.departs)!, cabin: row.cabin }
-  while (!setSold(loaded.world.sold, at, row.bookingClass, row.sold)) {
+  const set = () =>
+    row.bookingClass === ''
+      ? setClosed(loaded.world.sold, at, row.closed === true)
+      : setSold(loaded.world.sold, at, row.bookingClass, row.sold)
+  while (!set()) {
     loaded.world = { ...loaded.world, sold: growSold(loaded.world.sold) }
   }
 }

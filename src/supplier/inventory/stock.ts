@@ -1,11 +1,13 @@
 import { SEATS_UNKNOWN } from '../../timetable/image.ts'
 import { cabinSeats } from '../../timetable/market.ts'
 import { priceClass } from '../../timetable/quote.ts'
+import { MODES } from '../../timetable/sold.ts'
 import { CABINS, type Cabin } from '../../travel/itinerary.ts'
 import { dateOf } from '../../travel/time.ts'
-import type { Stock } from '../supplier.ts'
+import type { Operations, Stock } from '../supplier.ts'
 import { locate } from './itinerary.ts'
 import { recordLocator } from './locator.ts'
+import { noteOperation, takeOperation } from './operation/store.ts'
 import { decodeReference, type ReferenceSegment } from './reference.ts'
 import { returnSeats, type SeatKey, takeSeats } from './store.ts'
 import type { World } from './world.ts'
@@ -34,7 +36,39 @@ export function createStock(world: () => World | undefined): Stock {
       return JSON.stringify({ locator: recordLocator(ordinal), seats: kept } satisfies Claim)
     },
     async release(tx, mode, claim, passengers) {
-      await returnSeats(tx, mode, (JSON.parse(claim) as Claim).seats, passengers)
+      const { seats } = JSON.parse(claim) as Claim
+      await returnSeats(
+        tx,
+        mode,
+        seats.map(seat => ({ ...seat, count: passengers })),
+      )
+    },
+  }
+}
+
+/** What was done to own flights, for the bookings on them to follow. */
+export function createOperations(): Operations {
+  return {
+    legs(claim) {
+      if (claim === '') return []
+      const { seats } = JSON.parse(claim) as Claim
+      return seats
+        .filter(seat => seat.bookingClass === '')
+        .map(seat => ({ leg: seat.leg, departs: seat.departs }))
+    },
+    take: takeOperation,
+    note: noteOperation,
+    async release(tx, claims) {
+      for (const mode of MODES) {
+        const sums = new Map<string, SeatKey & { count: number }>()
+        for (const { claim, passengers } of claims.filter(one => one.mode === mode)) {
+          for (const seat of (JSON.parse(claim) as Claim).seats) {
+            const key = [seat.leg, seat.departs, seat.cabin, seat.bookingClass].join()
+            sums.set(key, { ...seat, count: (sums.get(key)?.count ?? 0) + passengers })
+          }
+        }
+        if (sums.size > 0) await returnSeats(tx, mode, [...sums.values()])
+      }
     },
   }
 }

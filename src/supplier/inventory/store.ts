@@ -182,10 +182,11 @@ async function announce(tx: Transaction): Promise<void> {
 
 /** A booking class on a leg's departure; an empty class is the whole cabin. */
 export type SeatKey = { leg: string; departs: string; cabin: Cabin; bookingClass: string }
-export type SeatRow = SeatKey & { mode: Mode; sold: number }
+/** `closed` stands on the row of a cabin, and is null where it never was. */
+export type SeatRow = SeatKey & { mode: Mode; sold: number; closed: boolean | null }
 
 /**
- * Sells seats: adds to each row unless that would sell more than `authorised` of it, and draws a number for the record locator. Rows are taken in
+ * Sells seats: adds to each row unless that would sell more than `authorised` of it or it is closed, and draws a number for the record locator. Rows are taken in
  * one order, so that two sales never wait for each other.
  * @returns the ordinal, or undefined when any row had too few seats: the caller must roll back
  */
@@ -204,7 +205,7 @@ export async function takeSeats(
         order by leg, departs, cabin, class
        on conflict (mode, leg, departs, cabin, class) do update
          set sold = s.sold + excluded.sold, authorised = excluded.authorised, changed_by = excluded.changed_by
-         where s.sold + excluded.sold <= excluded.authorised
+         where s.sold + excluded.sold <= excluded.authorised and s.closed is not true
        returning 1
      )
      select count(*)::int as taken, nextval('record_locator_ordinal') as ordinal from taken`,
@@ -221,22 +222,21 @@ export async function takeSeats(
   return rows[0]!.taken === seats.length ? rows[0]!.ordinal : undefined
 }
 
-/** Gives seats back, in the same order of rows. */
+/** Gives seats back, in the same order of rows. Each row may be named once. */
 export async function returnSeats(
   tx: Transaction,
   mode: Mode,
-  seats: readonly SeatKey[],
-  count: number,
+  seats: readonly (SeatKey & { count: number })[],
 ): Promise<void> {
   await tx.query(
     `with back as (
-       select s.mode, s.leg, s.departs, s.cabin, s.class
-         from seat s join unnest($1::text[], $2::date[], $3::text[], $4::text[]) as w(leg, departs, cabin, class)
+       select s.mode, s.leg, s.departs, s.cabin, s.class, w.count
+         from seat s join unnest($1::text[], $2::date[], $3::text[], $4::text[], $5::int[]) as w(leg, departs, cabin, class, count)
            using (leg, departs, cabin, class)
-        where s.mode = $5
+        where s.mode = $6
         order by s.leg, s.departs, s.cabin, s.class for update of s
      )
-     update seat s set sold = s.sold - $6, changed_by = pg_current_xact_id()
+     update seat s set sold = s.sold - b.count, changed_by = pg_current_xact_id()
        from back b
       where s.mode = b.mode and s.leg = b.leg and s.departs = b.departs and s.cabin = b.cabin and s.class = b.class`,
     [
@@ -244,8 +244,8 @@ export async function returnSeats(
       seats.map(seat => seat.departs),
       seats.map(seat => seat.cabin),
       seats.map(seat => seat.bookingClass),
+      seats.map(seat => seat.count),
       mode,
-      count,
     ],
   )
 }
@@ -258,11 +258,14 @@ export async function readHorizon(db: Queryable): Promise<string> {
   return rows[0]!.horizon
 }
 
-/** Booking classes whose seats changed in or after a transaction, from a day on; with horizon `0` all of them. */
+/**
+ * Booking classes whose seats changed in or after a transaction, and cabins that were closed or opened again, from a day on; with horizon `0`
+ * all of them.
+ */
 export async function readSeats(db: Queryable, horizon: string, fromDate: string): Promise<SeatRow[]> {
   return db.query<SeatRow>(
-    `select mode, leg, departs, cabin, class as "bookingClass", sold from seat
-      where changed_by between $1::xid8 and '18446744073709551615' and class <> '' and departs >= $2`,
+    `select mode, leg, departs, cabin, class as "bookingClass", sold, closed from seat
+      where changed_by between $1::xid8 and '18446744073709551615' and (class <> '' or closed is not null) and departs >= $2`,
     [horizon, fromDate],
   )
 }
