@@ -1,19 +1,19 @@
 import { z } from 'zod'
-import { BOOKING_STATUSES } from '../booking/booking.ts'
+import { BOOKING_STATUSES, CHANGE_KINDS, CHANGES_KEPT } from '../booking/booking.ts'
 import { OFFERS_MAX } from '../offer/offer.ts'
 import { REFUSALS, type RefusalCode } from '../refusal.ts'
 import { CABINS } from '../travel/itinerary.ts'
 import { DOCUMENT_TYPES } from '../travel/passenger.ts'
 
 /** The shapes of all answers: what `render.ts` must give, by its types, and what the OpenAPI document promises. */
-const requestId = z
+export const requestId = z
   .string()
   .regex(/^req_[0-9A-Za-z]{24}$/)
   .meta({
     description: 'Names this request; quote it when you ask for help. Also in `X-Request-Id`.',
     examples: ['req_7Yw0cBqfJ3uXo1sVaE5tLk2Z'],
   })
-const ok = z.literal('ok')
+export const ok = z.literal('ok')
 const iata = z.string().regex(/^[A-Z]{3}$/)
 const localTime = (what: string) =>
   z.string().meta({
@@ -21,7 +21,7 @@ const localTime = (what: string) =>
     description: `${what}: local time at the airport with its UTC offset on that day.`,
     examples: ['2027-03-28T09:40:00+01:00'],
   })
-const instant = (what: string) =>
+export const instant = (what: string) =>
   z
     .string()
     .regex(/Z$/)
@@ -75,6 +75,15 @@ export const SegmentAnswer = z
     aircraft: named('Aircraft type').meta({ description: 'Planned aircraft; may change.' }),
     cabin: z.enum(CABINS),
     bookingClass: z.string().meta({ description: "The airline's letter for this fare.", examples: ['Y'] }),
+    seats: z
+      .array(
+        z.object({
+          passenger: z.int().min(0).meta({ description: 'Position in `passengers`, from 0.' }),
+          seat: z.string().meta({ examples: ['12A'] }),
+        }),
+      )
+      .optional()
+      .meta({ description: 'Seat numbers, once the airline has assigned any.' }),
   })
   .meta({ title: 'Segment', description: 'What one flight number carries you from boarding to leaving.' })
 
@@ -185,6 +194,35 @@ const bookingFields = {
   statusHistory: z
     .array(z.object({ status: z.enum(BOOKING_STATUSES), at: instant('Since when') }))
     .meta({ description: 'Every status the booking has had, oldest first.' }),
+  changes: z
+    .array(
+      z.object({
+        version: z.int().min(2).meta({ description: 'The version that the change made.' }),
+        at: instant('When it happened'),
+        kind: z
+          .enum(CHANGE_KINDS)
+          .meta({ description: 'Times of flights, seat numbers, the record locator, or the contact.' }),
+        fields: z
+          .array(
+            z.object({
+              path: z.string().meta({
+                description: 'Field of this answer.',
+                examples: ['slices[0].segments[0].departureTime'],
+              }),
+              from: z
+                .string()
+                .optional()
+                .meta({ description: 'What it was; left out where it was nothing.' }),
+              to: z.string().optional().meta({ description: 'What it became.' }),
+            }),
+          )
+          .meta({ description: 'A contact is named without its values.' }),
+      }),
+    )
+    .max(CHANGES_KEPT)
+    .meta({
+      description: 'What changed while the status stayed the same, oldest first; the latest are kept.',
+    }),
   version: z.int().min(1).meta({ description: 'Raised by one with every change.' }),
   createdAt: instant('When it was made'),
   updatedAt: instant('When it last changed'),

@@ -19,6 +19,8 @@ export function readJsonOnly(app: FastifyInstance): void {
     'application/json',
     { parseAs: 'buffer', bodyLimit: BODY_MAX },
     (request, bytes, done) => {
+      const { bodyOptional } = (request as FastifyRequest).routeOptions.config
+      if (bodyOptional && bytes.length === 0) return done(null, undefined)
       const text = decode(bytes as Buffer)
       let value: unknown
       let failure: Error | null = null

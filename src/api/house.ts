@@ -6,6 +6,7 @@ import type { Caller, Scope } from '../partner/account.ts'
 import type { RequestEntry } from '../partner/store.ts'
 import type { RefusalCode } from '../refusal.ts'
 import type { LimitName, Region, Settings } from '../settings.ts'
+import type { RegisterHouse } from '../webhook/register.ts'
 
 /** What the door for programs needs from the house, one region's worth. */
 export type ApiHouse = {
@@ -32,6 +33,8 @@ export type ApiHouse = {
     caller: Caller,
     page: { limit: number; cursor: string | undefined; status?: BookingStatus },
   ): Promise<{ bookings: readonly Booking[]; nextCursor: string | undefined }>
+  /** What the webhook room works with. */
+  webhooks: RegisterHouse
   logRequest(entry: RequestEntry): void
   ready(): Promise<boolean>
   /** Prometheus text. */
@@ -41,9 +44,14 @@ export type ApiHouse = {
 /** Who may call a route: anybody, or a caller with a scope and, where it is limited, an allowance. */
 export type Access = 'open' | { scope: Scope; limit?: (caller: Caller) => LimitName }
 
+/** Looks at webhooks and events, without an allowance. */
+export const READS_WEBHOOKS: Access = { scope: 'webhooks' }
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
+    /** An empty body counts as none, whatever type it is announced with. */
+    bodyOptional?: true
   }
   interface FastifyRequest {
     /** Set once the key was admitted. */

@@ -16,6 +16,8 @@ import type {
 } from './reference/shapes.ts'
 import { renderRefusal } from './reply.ts'
 import { BookingRequest, PassengerRequest, SearchRequest } from './schema.ts'
+import * as webhookAnswers from './webhook-answer.ts'
+import * as webhookRequests from './webhook-schema.ts'
 
 const REGION_NAMES: Readonly<Record<Region, string>> = { intl: 'International', cn: 'China' }
 
@@ -33,6 +35,27 @@ const SCHEMAS: Readonly<Record<SchemaName, z.ZodType>> = {
   BookedPassenger: answers.PassengerAnswer,
   Booking: answers.BookingItem,
   BookingsAnswer: answers.BookingsAnswer,
+  WebhookRequest: webhookRequests.WebhookRequest,
+  TestRequest: webhookRequests.TestRequest,
+  RotationRequest: webhookRequests.RotationRequest,
+  RecoveryRequest: webhookRequests.RecoveryRequest,
+  RedeliveryRequest: webhookRequests.RedeliveryRequest,
+  Webhook: webhookAnswers.WebhookItem,
+  WebhookAnswer: webhookAnswers.WebhookAnswer,
+  WebhooksAnswer: webhookAnswers.WebhooksAnswer,
+  WebhookDeleted: webhookAnswers.WebhookDeleted,
+  TestAnswer: webhookAnswers.TestAnswer,
+  RotationAnswer: webhookAnswers.RotationAnswer,
+  EnableAnswer: webhookAnswers.EnableAnswer,
+  RecoveryAnswer: webhookAnswers.RecoveryAnswer,
+  Attempt: webhookAnswers.AttemptItem,
+  Delivery: webhookAnswers.DeliveryItem,
+  DeliveriesAnswer: webhookAnswers.DeliveriesAnswer,
+  EventBody: webhookAnswers.EventBody,
+  Event: webhookAnswers.EventItem,
+  EventAnswer: webhookAnswers.EventAnswer,
+  EventsAnswer: webhookAnswers.EventsAnswer,
+  RedeliveryAnswer: webhookAnswers.RedeliveryAnswer,
   HealthAnswer: answers.HealthAnswer,
   ErrorAnswer: answers.ErrorAnswer,
 }
@@ -51,13 +74,15 @@ export function openApiDocument(settings: Settings): OpenApi {
     info: {
       title: `${settings.brand} API`,
       version: '1',
-      description: 'Search flights, book offers and follow bookings.',
+      description: 'Search flights, book offers, follow bookings and be told of their changes.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/v1', description: 'The address this document came from' }, ...regionServers(settings)],
     tags: [
       { name: 'Search', description: 'Find what is for sale.' },
       { name: 'Bookings', description: 'Buy an offer and follow what became of it.' },
+      { name: 'Webhooks', description: 'Be told of every change of a booking.' },
+      { name: 'Events', description: 'What happened, and sending it again.' },
       { name: 'Service', description: 'What needs no key: documentation, health and metrics.' },
     ],
     security: [{ apiKey: [] }],
@@ -109,9 +134,9 @@ function describe(operation: Operation): OpenApiOperation {
   if (operation.open) described.security = []
   if (operation.parameters !== undefined) described.parameters = operation.parameters
   if (operation.body !== undefined) {
-    const { schema, examples } = operation.body
+    const { schema, optional, examples } = operation.body
     described.requestBody = {
-      required: true,
+      required: optional !== true,
       content: { 'application/json': { schema: ref(schema), examples: valued(examples) } },
     }
   }

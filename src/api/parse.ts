@@ -89,8 +89,11 @@ export function parseIdempotencyKey(header: string | string[] | undefined): stri
 
 const fault = (param: string, code: string, message: string): Fault => ({ param, code, message })
 
-/** Checks `body` against a shape; all faults, the shape's and those found already, are reported at once and one a field. */
-function parse<S extends z.ZodType>(shape: S, body: unknown, found: readonly Fault[]): z.output<S> {
+/**
+ * Checks `body` against a shape; all faults, the shape's and those found already, are reported at once and one a field.
+ * @throws Refusal invalid_params
+ */
+export function parse<S extends z.ZodType>(shape: S, body: unknown, found: readonly Fault[]): z.output<S> {
   const result = shape.safeParse(body)
   if (result.success && found.length === 0) return result.data
   const faults = new Map<string, Fault>()

@@ -89,6 +89,12 @@ function bookingItem(booking: Booking): z.input<typeof shape.BookingItem> {
     passengers: booking.travellers.map(renderTraveller),
     slices: booking.slices.map(renderSlice),
     statusHistory: booking.statusHistory.map(({ status, at }) => ({ status, at })),
+    changes: booking.changes.map(({ version, at, kind, fields }) => ({
+      version,
+      at,
+      kind,
+      fields: [...fields],
+    })),
     version: booking.version,
     createdAt: booking.createdAt.toISOString(),
     updatedAt: booking.updatedAt.toISOString(),
@@ -142,6 +148,9 @@ function renderSegment(segment: Segment): z.input<typeof shape.SegmentAnswer> {
     aircraft: { code: segment.aircraft, name: aircraftType(segment.aircraft)?.name ?? segment.aircraft },
     cabin: segment.cabin,
     bookingClass: segment.bookingClass,
+    ...(segment.seats === undefined
+      ? {}
+      : { seats: segment.seats.map(({ passenger, seat }) => ({ passenger, seat })) }),
   }
 }
 

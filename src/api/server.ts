@@ -7,10 +7,12 @@ import { Refusal } from '../refusal.ts'
 import type { LimitName } from '../settings.ts'
 import { BODY_MAX, readJsonOnly } from './body.ts'
 import { bookingRoutes } from './booking.ts'
+import { eventRoutes } from './events.ts'
 import type { ApiHouse } from './house.ts'
 import { openRoutes } from './open.ts'
 import { JSON_TYPE, NOT_FOUND, refusalOf, renderRefusal, retryAfter } from './reply.ts'
 import { searchRoutes } from './search.ts'
+import { webhookRoutes } from './webhooks.ts'
 import {
   answerBrokenRequest,
   awaitsContinue,
@@ -51,6 +53,8 @@ export function createApi(house: ApiHouse): FastifyInstance {
   app.decorateRequest('caller', undefined)
   app.decorateRequest('refused', undefined)
   readJsonOnly(app)
+  // Nothing is deleted by a body: whatever comes with a DELETE is dropped unread.
+  app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
 
   /** Methods by path, as registered. */
   const methods = new Map<string, string[]>()
@@ -89,6 +93,8 @@ export function createApi(house: ApiHouse): FastifyInstance {
   openRoutes(app, house)
   searchRoutes(app, house)
   bookingRoutes(app, house)
+  webhookRoutes(app, house)
+  eventRoutes(app, house)
   return app
 
   function begin(request: FastifyRequest, reply: FastifyReply): void {

@@ -105,3 +105,19 @@ export function columns(heading: readonly string[], rows: readonly (readonly str
     )
     .join('\n')
 }
+
+/** What a command works with that talks to a server as a partner does; it needs no database. */
+export type RemoteContext = {
+  settings: Settings
+  region: Region
+  /** Prints a line at once: the text, or with `--json` the object. */
+  say(result: CommandResult): void
+  /** Works on the region's database after all, as other commands do: only where the server's data is. */
+  atHome<T>(work: (context: CommandContext) => Promise<T>): Promise<T>
+}
+
+/** A command that talks to a server; it may run until it is stopped, saying what happens as it does. */
+export type RemoteCommand = Omit<Command, 'run'> & {
+  remote: true
+  run(context: RemoteContext, args: Arguments): Promise<CommandResult | undefined>
+}

@@ -4,17 +4,35 @@ import { connect } from '../db/database.ts'
 import { migrate } from '../db/migrate.ts'
 import { createLog } from '../log.ts'
 import { Refusal } from '../refusal.ts'
-import { REGIONS, type Region, readSettings, SettingsFault } from '../settings.ts'
+import { REGIONS, type Region, readSettings, type Settings, SettingsFault } from '../settings.ts'
 import { FaresRefused } from '../supplier/inventory/fares.ts'
 import { SsimRefused } from '../timetable/ssim.ts'
+import { dueIn, notifier } from '../webhook/wake.ts'
 import { commands as account } from './account.ts'
 import { commands as booking } from './booking.ts'
-import type { Command } from './command.ts'
+import type { Command, CommandContext, CommandResult, RemoteCommand } from './command.ts'
+import { commands as event } from './event.ts'
+import { commands as flight } from './flight.ts'
 import { commands as inventory } from './inventory.ts'
 import { commands as key } from './key.ts'
+import { commands as listen } from './listen.ts'
 import { commands as request } from './request.ts'
+import { commands as trigger } from './trigger.ts'
+import { commands as webhook } from './webhook.ts'
 
-const COMMANDS: readonly Command[] = [...account, ...key, ...inventory, ...booking, ...request]
+type AnyCommand = Command | RemoteCommand
+const COMMANDS: readonly AnyCommand[] = [
+  ...account,
+  ...key,
+  ...inventory,
+  ...flight,
+  ...booking,
+  ...webhook,
+  ...event,
+  ...listen,
+  ...trigger,
+  ...request,
+]
 const COMMON = {
   region: { type: 'string', default: 'intl' },
   json: { type: 'boolean', default: false },
@@ -57,7 +75,7 @@ async function main(words: readonly string[]): Promise<number> {
 
 type Parsed = ReturnType<typeof parseArgs>
 
-function parse(command: Command, words: readonly string[]): Parsed | string {
+function parse(command: AnyCommand, words: readonly string[]): Parsed | string {
   try {
     return parseArgs({ args: [...words], options: { ...COMMON, ...command.options }, allowPositionals: true })
   } catch (error) {
@@ -65,7 +83,7 @@ function parse(command: Command, words: readonly string[]): Parsed | string {
   }
 }
 
-async function runCommand(command: Command, { values, positionals }: Parsed): Promise<number> {
+async function runCommand(command: AnyCommand, { values, positionals }: Parsed): Promise<number> {
   const region = values.region as Region
   if (!REGIONS.includes(region)) {
     console.error(`--region: must be one of ${REGIONS.join(', ')}`)
@@ -76,21 +94,38 @@ async function runCommand(command: Command, { values, positionals }: Parsed): Pr
     console.error(`--region: AIRSIDE_REGIONS does not name ${region}`)
     return 2
   }
+  const json = values.json === true
+  const say = (result: CommandResult) => console.log(json ? JSON.stringify(result.json) : result.text)
+  const atHome = <T>(work: (context: CommandContext) => Promise<T>) => withDatabase(settings, region, work)
+  const args = { values, positionals }
+  try {
+    const result =
+      'remote' in command
+        ? await command.run({ settings, region, say, atHome }, args)
+        : await atHome(context => command.run(context, args))
+    if (result !== undefined) say(result)
+    return 0
+  } catch (error) {
+    return explain(error, json)
+  }
+}
+
+/** Works on a region's database: that of the running server, or one that is started for as long as the work takes. */
+async function withDatabase<T>(
+  settings: Settings,
+  region: Region,
+  work: (context: CommandContext) => Promise<T>,
+): Promise<T> {
   const log = createLog(settings.log === 'info' ? 'warn' : settings.log, 'cli')
   const databases = await borrowDatabases(settings, log)
   const options = { ...databases.of(region), ...PATIENT, applicationName: 'airside cli', log }
   await migrate(options)
-  const database = connect(options)
+  const notices = notifier({ query: (text, values) => database.query(text, values) })
+  const database = connect({ ...options, committed: notes => notices.due(dueIn(notes)) })
   try {
-    const result = await command.run(
-      { database, region, settings, secret: masterSecret(settings) },
-      { values, positionals },
-    )
-    console.log(values.json === true ? JSON.stringify(result.json) : result.text)
-    return 0
-  } catch (error) {
-    return explain(error, values.json === true)
+    return await work({ database, region, settings, secret: masterSecret(settings) })
   } finally {
+    await notices.settled()
     await database.close()
     await databases.stop()
   }
@@ -118,9 +153,9 @@ function refusedSchedule({ faults }: SsimRefused): string {
   return ['The schedule is refused and nothing was changed:', ...lines].join('\n')
 }
 
-const usage = (command: Command) => `airside ${command.name} ${command.usage}`.trimEnd()
+const usage = (command: AnyCommand) => `airside ${command.name} ${command.usage}`.trimEnd()
 
-function help(commands: readonly Command[]): string {
+function help(commands: readonly AnyCommand[]): string {
   const nouns = Map.groupBy(commands, one => one.name.split(' ')[0]!)
   const blocks = [...nouns.values()].map(block =>
     block.map(one => `  ${usage(one).replace(/^airside /, '')}\n      ${one.summary}`).join('\n'),

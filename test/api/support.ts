@@ -18,8 +18,10 @@ export const CALLER: Caller = {
   mode: 'test',
   plan: 'developer',
   currency: 'USD',
-  scopes: new Set(['search', 'book', 'read']),
+  scopes: new Set(['search', 'book', 'read', 'webhooks']),
 }
+/** Answers as a database without rows. */
+const noDatabase = { query: async () => [] }
 export const NOW = Date.UTC(2026, 10, 21, 10, 15)
 
 /** Credentials in the order they came. */
@@ -58,6 +60,7 @@ export async function serveApi(
     }),
     retrieve: async () => EXAMPLE_BOOKING,
     list: async () => ({ bookings: [EXAMPLE_BOOKING], nextCursor: undefined }),
+    webhooks: { database: noDatabase } as unknown as ApiHouse['webhooks'],
     logRequest: entry => lines.push(entry),
     ready: async () => true,
     metrics: async () => 'airside_up 1\n',

@@ -76,6 +76,7 @@ export const EXAMPLE_BOOKING: Booking = {
     { status: 'pending', at: new Date(SOLD_AT + 90_000).toISOString() },
     { status: 'confirmed', at: new Date(SOLD_AT + 90_400).toISOString() },
   ],
+  changes: [],
 }
 
 /** What one sends to search for and to book it. */

@@ -30,7 +30,7 @@ export function startGuides(document: OpenApi, settings: Settings): Guide[] {
         p('Send your key with every request, in one header:') +
         block('Header', `Authorization: Bearer <span class="s">${safe(settings.keyPrefix)}_test_…</span>`) +
         p(
-          `Keys that start with \`${settings.keyPrefix}_test_\` book in a world of their own where nothing is real; keys that start with \`${settings.keyPrefix}_live_\` make real bookings. Bookings of one are not visible to the other. A key has scopes: \`search\`, \`book\`, \`read\`. Keep keys on your servers, never in a browser or an app.`,
+          `Keys that start with \`${settings.keyPrefix}_test_\` book in a world of their own where nothing is real; keys that start with \`${settings.keyPrefix}_live_\` make real bookings. Bookings of one are not visible to the other. A key has scopes: \`search\`, \`book\`, \`read\`, \`webhooks\`. Keep keys on your servers, never in a browser or an app.`,
         ) +
         p(
           'The key is checked before anything else, on the headers alone; then its scope, then the rate limit, and only then what you sent.',
@@ -193,6 +193,7 @@ function rateLimits(settings: Settings): string {
     ['search.test', 'Search, test keys'],
     ['search.developer', 'Search, live keys, Developer'],
     ['search.enterprise', 'Search, live keys, Enterprise'],
+    ['webhooks', 'What changes webhooks or sends events again'],
   ]
   return (
     table(
@@ -206,7 +207,7 @@ function rateLimits(settings: Settings): string {
       'Counted per account and mode. Every limited answer carries `RateLimit-Policy` (the allowance) and `RateLimit` (`r` requests left now, all of them again in `t` seconds). Beyond it, 429 `rate_limited` tells in `Retry-After` when to send again.',
     ) +
     p(
-      'Book, retrieve and list have no allowance. When too many of them run at once they are refused at once with 503 `service_unavailable` and `Retry-After`, so that what has been accepted stays fast.',
+      'Book, retrieve and all lists have no allowance. When too many of them run at once they are refused at once with 503 `service_unavailable` and `Retry-After`, so that what has been accepted stays fast.',
     )
   )
 }

@@ -1,5 +1,4 @@
 import { BOOKING_STATUSES } from '../../booking/booking.ts'
-import type { RefusalCode } from '../../refusal.ts'
 import { renderBooking, renderBookings, renderSearch } from '../render.ts'
 import { CURSOR_MAX, PAGE_DEFAULT, PAGE_MAX } from '../schema.ts'
 import {
@@ -9,25 +8,9 @@ import {
   EXAMPLE_REQUEST_ID,
   EXAMPLE_SEARCH,
 } from './example.ts'
-
-import type { Operation, SchemaName } from './shapes.ts'
-
-/** What can happen to any request, and to any that needs a key. */
-const ANY: readonly RefusalCode[] = ['invalid_params', 'internal_error', 'service_unavailable']
-const KEYED: readonly RefusalCode[] = [
-  ...ANY,
-  'unauthorized',
-  'invalid_key',
-  'forbidden',
-  'method_not_allowed',
-]
-const WITH_BODY: readonly RefusalCode[] = [...KEYED, 'payload_too_large', 'unsupported_media_type']
-
-const json = (schema: SchemaName, text: string) => ({
-  type: 'application/json',
-  schema,
-  examples: { answer: JSON.parse(text) as unknown },
-})
+import { ANY, json, KEYED, WITH_BODY } from './parts.ts'
+import type { Operation } from './shapes.ts'
+import { EVENT_OPERATIONS, WEBHOOK_OPERATIONS } from './webhook-operations.ts'
 
 const healthy = json('HealthAnswer', JSON.stringify({ status: 'ok', requestId: EXAMPLE_REQUEST_ID }))
 
@@ -153,6 +136,8 @@ export const OPERATIONS: readonly Operation[] = [
     },
     errors: KEYED,
   },
+  ...WEBHOOK_OPERATIONS,
+  ...EVENT_OPERATIONS,
   {
     id: 'getOpenApi',
     method: 'get',

@@ -5,6 +5,7 @@ import { safe } from './markup.ts'
 import { codeTable, operationSection, operationsOf, type Placed, serviceSection, verb } from './sections.ts'
 import type { OpenApi } from './shapes.ts'
 import { STYLE } from './style.ts'
+import { webhookGuides } from './webhook-guides.ts'
 
 /** The reference as one page of HTML, with the headers that let it do nothing but show itself. */
 export function docsPage(
@@ -13,6 +14,7 @@ export function docsPage(
 ): { html: string; headers: Record<string, string> } {
   const start = startGuides(document, settings)
   const rules = ruleGuides(settings)
+  const webhooks = webhookGuides(settings)
   const keyed = operationsOf(document).filter(({ operation }) => operation.security === undefined)
   const open = operationsOf(document).filter(({ operation }) => operation.security !== undefined)
   const title = `${settings.brand} API`
@@ -24,12 +26,13 @@ export function docsPage(
 <a class="skip" href="#top">Skip to the content</a>
 <div class="page">
 <nav aria-label="Contents"><a class="brand" href="#top">${ICON}<span>${safe(title)}</span></a>
-${menu('Start', start)}${operationMenu('Calls', keyed)}${menu('Rules', rules)}${menu('Errors', [{ id: 'errors', title: 'Error codes', html: '' }])}${menu('Service', [{ id: 'service', title: 'Health and documents', html: '' }])}</nav>
+${menu('Start', start)}${operationMenu('Calls', keyed)}${menu('Rules', rules)}${menu('Webhooks', webhooks)}${menu('Errors', [{ id: 'errors', title: 'Error codes', html: '' }])}${menu('Service', [{ id: 'service', title: 'Health and documents', html: '' }])}</nav>
 <main id="top"><h1>${safe(title)}</h1>
 <p class="lead">${safe(document.info.description)} Plain JSON over HTTPS, described by <a href="/v1/openapi.json">one OpenAPI document</a>, from which this page is made.</p>
 ${start.map(section).join('')}
 ${keyed.map(placed => operationSection(document, placed)).join('')}
 ${rules.map(section).join('')}
+${webhooks.map(section).join('')}
 <section id="errors"><h2>Error codes</h2>${errorGuide()}${codeTable()}</section>
 ${serviceSection(open)}
 <footer>${safe(title)}, version ${safe(document.info.version)}</footer>

@@ -1,15 +1,15 @@
 import { REFUSALS, type RefusalCode } from '../../refusal.ts'
 import { CODE_NOTES } from './codes.ts'
 import { block, json, prose, safe, table } from './markup.ts'
-import type { JsonSchema, OpenApi, OpenApiOperation, Parameter } from './shapes.ts'
+import type { JsonSchema, OpenApi, OpenApiOperation, Operation, Parameter } from './shapes.ts'
 
 /** An operation with where it is. */
-export type Placed = { method: 'get' | 'post'; path: string; operation: OpenApiOperation }
+export type Placed = { method: Operation['method']; path: string; operation: OpenApiOperation }
 
 /** All operations in the order of the document, with their whole paths. */
 export function operationsOf(document: OpenApi): Placed[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
-    (['get', 'post'] as const).flatMap(method => {
+    (['get', 'post', 'delete'] as const).flatMap(method => {
       const operation = item[method]
       return operation === undefined
         ? []
@@ -169,7 +169,7 @@ function curl({ method, path, operation }: Placed): string {
     : ''
   const example = operation.parameters?.find(({ in: place }) => place === 'path')?.schema.examples?.[0]
   const address = path.replace('/v1', '').replace(/\{\w+\}/, String(example ?? ''))
-  const call = `curl${method === 'get' ? '' : ' -X POST'} <span class="s">"$BASE_URL${safe(address)}"</span> \\\n  -H <span class="s">"Authorization: Bearer $API_KEY"</span>${key}`
+  const call = `curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} <span class="s">"$BASE_URL${safe(address)}"</span> \\\n  -H <span class="s">"Authorization: Bearer $API_KEY"</span>${key}`
   if (body === undefined) return call
   return `${call} \\\n  -H <span class="s">"Content-Type: application/json"</span> \\\n  -d '${json(body.value)}'`
 }

@@ -3,9 +3,9 @@ import type { RefusalCode } from '../../refusal.ts'
 /** A route as the reference tells of it. */
 export type Operation = {
   id: string
-  method: 'get' | 'post'
+  method: 'get' | 'post' | 'delete'
   path: string
-  tag: 'Search' | 'Bookings' | 'Service'
+  tag: 'Search' | 'Bookings' | 'Webhooks' | 'Events' | 'Service'
   summary: string
   description: string
   /** Needs no key. */
@@ -13,7 +13,8 @@ export type Operation = {
   /** Counts against an allowance. */
   limited?: true
   parameters?: Parameter[]
-  body?: { schema: SchemaName; examples: Record<string, unknown> }
+  /** Optional: the operation can do without one. */
+  body?: { schema: SchemaName; optional?: true; examples: Record<string, unknown> }
   success: {
     status: 200 | 302
     description: string
@@ -37,6 +38,27 @@ export type SchemaName =
   | 'BookedPassenger'
   | 'Booking'
   | 'BookingsAnswer'
+  | 'WebhookRequest'
+  | 'TestRequest'
+  | 'RotationRequest'
+  | 'RecoveryRequest'
+  | 'RedeliveryRequest'
+  | 'Webhook'
+  | 'WebhookAnswer'
+  | 'WebhooksAnswer'
+  | 'WebhookDeleted'
+  | 'TestAnswer'
+  | 'RotationAnswer'
+  | 'EnableAnswer'
+  | 'RecoveryAnswer'
+  | 'Attempt'
+  | 'Delivery'
+  | 'DeliveriesAnswer'
+  | 'EventBody'
+  | 'Event'
+  | 'EventAnswer'
+  | 'EventsAnswer'
+  | 'RedeliveryAnswer'
   | 'HealthAnswer'
   | 'ErrorAnswer'
 
@@ -58,7 +80,9 @@ export type OpenApi = {
     schemas: Record<string, JsonSchema>
   }
 }
-export type PathItem = { servers?: { url: string }[] } & Partial<Record<'get' | 'post', OpenApiOperation>>
+export type PathItem = { servers?: { url: string }[] } & Partial<
+  Record<'get' | 'post' | 'delete', OpenApiOperation>
+>
 export type OpenApiOperation = {
   operationId: string
   summary: string
@@ -66,7 +90,7 @@ export type OpenApiOperation = {
   tags: string[]
   security?: never[]
   parameters?: Parameter[]
-  requestBody?: { required: true; content: Content }
+  requestBody?: { required: boolean; content: Content }
   responses: Record<string, Answer>
 }
 export type Parameter = {

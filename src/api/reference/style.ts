@@ -2,12 +2,12 @@
 export const STYLE = `
 :root{color-scheme:light dark;
 --paper:#fbfbf9;--ink:#1c2126;--soft:#5b6570;--line:#e3e4de;--raised:#ffffff;--sky:#0b5fa5;--sky-soft:#e8f1f8;
---get:#0b6b4f;--get-soft:#e3f3ec;--post:#8a4b08;--post-soft:#fbeede;--code:#f4f4ef;--s:#0b6b4f;--n:#8a3ba8;--k:#274c77;--warn:#9c2f2f;
+--get:#0b6b4f;--get-soft:#e3f3ec;--post:#8a4b08;--post-soft:#fbeede;--delete:#9c2f2f;--delete-soft:#fae8e8;--code:#f4f4ef;--s:#0b6b4f;--n:#8a3ba8;--k:#274c77;--warn:#9c2f2f;
 --sans:ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;
 --mono:ui-monospace,SFMono-Regular,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}
 @media (prefers-color-scheme:dark){:root{
 --paper:#13171b;--ink:#e4e7ea;--soft:#9aa5b0;--line:#2a3138;--raised:#191e23;--sky:#7cbcf0;--sky-soft:#172a3a;
---get:#6fd0aa;--get-soft:#142b24;--post:#e9b273;--post-soft:#302416;--code:#1a2026;--s:#8fd3b4;--n:#d0a3e6;--k:#8dbbe6;--warn:#f09a9a}}
+--get:#6fd0aa;--get-soft:#142b24;--post:#e9b273;--post-soft:#302416;--delete:#f09a9a;--delete-soft:#331c1c;--code:#1a2026;--s:#8fd3b4;--n:#d0a3e6;--k:#8dbbe6;--warn:#f09a9a}}
 *{box-sizing:border-box}
 html{scroll-padding-top:1.5rem;-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.6 var(--sans);text-rendering:optimizeLegibility}
@@ -34,7 +34,7 @@ p{margin:.6rem 0}
 .route code{background:none;border:0;padding:0;font-size:1em;overflow-wrap:anywhere}
 .verb{font:600 .72rem/1 var(--mono);letter-spacing:.04em;padding:.32rem .5rem;border-radius:5px}
 nav .verb{font-size:.6rem;padding:.2rem .3rem;min-width:2.5rem;text-align:center;flex:none}
-.get{color:var(--get);background:var(--get-soft)}.post{color:var(--post);background:var(--post-soft)}
+.get{color:var(--get);background:var(--get-soft)}.post{color:var(--post);background:var(--post-soft)}.delete{color:var(--delete);background:var(--delete-soft)}
 .tag{font-size:.78rem;color:var(--soft);border:1px solid var(--line);border-radius:99px;padding:.1rem .6rem;font-family:var(--sans)}
 code{font:.86em var(--mono);background:var(--code);border:1px solid var(--line);border-radius:4px;padding:.08em .32em;overflow-wrap:break-word}
 figure{margin:1rem 0;border:1px solid var(--line);border-radius:10px;overflow:hidden;background:var(--code)}
