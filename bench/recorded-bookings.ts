@@ -3,7 +3,7 @@ import { type BookHouse, book } from '../src/booking/book.ts'
 import type { Booking } from '../src/booking/booking.ts'
 import { masterSecret } from '../src/databases.ts'
 import type { Database, Transaction } from '../src/db/database.ts'
-import type { AccountId, KeyId } from '../src/id.ts'
+import { type AccountId, isId, type KeyId } from '../src/id.ts'
 import { createLog } from '../src/log.ts'
 import { offerHash } from '../src/offer/seal.ts'
 import type { Caller } from '../src/partner/account.ts'
@@ -21,7 +21,7 @@ export type NotedTransaction = { explicit: boolean; statements: readonly Noted[]
 
 export type RecordedBooking = {
   transactions: readonly NotedTransaction[]
-  /** Values that no two bookings share: booking id, offer hash, idempotency key. */
+  /** Values that no two bookings share: booking id, offer hash, idempotency key, ids of events. */
   fresh: readonly (string | Buffer)[]
 }
 
@@ -39,6 +39,7 @@ function taking(notes: NotedTransaction[], database: Database): Database {
       return database.transaction(tx => {
         const noting: Transaction = {
           transaction: true,
+          note: tx.note,
           query(text, values = []) {
             statements.push({ text, values })
             return tx.query(text, values)
@@ -102,6 +103,8 @@ export async function recordBookings(
       },
     }
     await book(house, caller, JSON.parse(bookingBody(offerId)), reply, idempotencyKey)
+    const said = transactions.flatMap(({ statements }) => statements.flatMap(({ values }) => values))
+    fresh.push(...said.filter(value => typeof value === 'string' && isId('evt', value)).map(String))
     recorded.push({ transactions, fresh })
   }
   return recorded

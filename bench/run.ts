@@ -17,6 +17,12 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     options: '[--pairs N] [--seconds N] [--connections 16,64] [--idempotent]',
     load: () => import('./book.ts'),
   },
+  webhooks: {
+    summary:
+      'How fast events are delivered that must not be lost, against the same POSTs without a queue and other queues.',
+    options: '[--quick] [--rounds N] [--only G1,peers,G2,G3,G5,G9]',
+    load: () => import('./webhooks.ts'),
+  },
   import: {
     summary: 'A world’s schedule imported into a server that goes on searching.',
     options: '--data FILE.ssim [--rate N] [--threads N]',

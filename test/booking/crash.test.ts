@@ -64,6 +64,7 @@ function mortal(blow: Blow): { database: Database; over(): Promise<boolean> } {
         const [backend] = await tx.query<{ pid: number }>('select pg_backend_pid() as pid')
         const result = await work({
           transaction: true,
+          note: tx.note,
           async query<R>(text: string, values?: readonly unknown[]): Promise<R[]> {
             count++
             if (now('before')) await kill(backend!.pid)

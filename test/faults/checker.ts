@@ -66,7 +66,33 @@ const RULES: readonly { rule: string; sql: string }[] = [
     rule: 'R7 history, version and status agree',
     sql: `select format('%s is %s, version %s, history %s', id, status, version, status_history) as what from booking
            where status_history -> 0 ->> 'status' <> 'pending' or status_history -> -1 ->> 'status' <> status
-              or jsonb_array_length(status_history) <> version`,
+              or jsonb_array_length(status_history) + jsonb_array_length(changes) <> least(version, jsonb_array_length(status_history) + 50)`,
+  },
+  {
+    rule: 'R7 one event for each change, versions without a gap',
+    sql: `select format('%s is at version %s with events for %s', b.id, b.version, array_agg(e.version order by e.version)) as what
+            from booking b left join event e on e.booking_id = b.id
+           group by b.id having coalesce(array_agg(e.version order by e.version) filter (where e.version is not null), '{}')
+             <> (select coalesce(array_agg(n), '{}') from generate_series(2, b.version) as n)`,
+  },
+  {
+    rule: 'a departure is closed while its flight is cancelled or late',
+    sql: `select format('%s %s %s: %s', s.mode, s.leg, s.departs, s.closed) as what
+            from operated_leg o join seat s using (leg, departs)
+           where s.class = '' and s.closed is distinct from (o.cancelled or o.delay_minutes > 0)`,
+  },
+  {
+    rule: 'nobody who stands has a seat on a cancelled departure that all have followed',
+    sql: `select format('%s on %s %s', b.id, l.leg, l.departs) as what
+            from operated_leg o join booked_leg l using (leg, departs) join booking b on b.seq = l.booking_seq
+           where o.cancelled and b.status in ('pending', 'confirmed')
+             and not exists (select from flight_operation f where f.finished_at is null)`,
+  },
+  {
+    rule: 'every seat that a booking holds is listed under its leg',
+    sql: `select b.id as what
+            from booking b, jsonb_to_recordset(nullif(b.claim, '')::jsonb -> 'seats') as s(leg text, departs date)
+           where not exists (select from booked_leg l where l.leg = s.leg and l.departs = s.departs and l.booking_seq = b.seq)`,
   },
   {
     rule: 'R10 only known transitions happened',

@@ -7,12 +7,15 @@ import { hostile } from './hostile.ts'
 import { kills } from './kills.ts'
 import { lastSeats } from './last-seats.ts'
 import { publish, type Report } from './report.ts'
+import { webhooks } from './webhooks.ts'
 
 const USAGE = `npm run faults -- WHAT [--seed N] [--json FILE]
 
   kills       [--minutes 2] [--bookings 1000] [--clients 8]   the server and its PostgreSQL are killed while partners book
   last-seats  [--rounds 200] [--clients 64]                   many partners want the last ten seats at once
-  hostile     [--requests 20000] [--clients 16]               malformed requests at every endpoint`
+  hostile     [--requests 20000] [--clients 16]               malformed requests at every endpoint
+  webhooks    [--minutes 8] [--rate 300] [--kills 200] [--stops 20] [--backlog 1000000]
+                                                              senders and PostgreSQL are killed while events are delivered`
 
 const CAMPAIGNS: Readonly<
   Record<string, (number: (name: string, fallback: number) => number, seed: number) => Promise<Report>>
@@ -28,6 +31,15 @@ const CAMPAIGNS: Readonly<
     lastSeats({ seed, rounds: number('rounds', 200), clients: number('clients', 64) }),
   hostile: (number, seed) =>
     hostile({ seed, requests: number('requests', 20_000), clients: number('clients', 16) }),
+  webhooks: (number, seed) =>
+    webhooks({
+      seed,
+      minutes: number('minutes', 8),
+      rate: number('rate', 300),
+      kills: number('kills', 200),
+      stops: number('stops', 20),
+      backlog: number('backlog', 1_000_000),
+    }),
 }
 
 async function main(): Promise<number> {
@@ -42,6 +54,10 @@ async function main(): Promise<number> {
       clients: text,
       rounds: text,
       requests: text,
+      rate: text,
+      kills: text,
+      stops: text,
+      backlog: text,
     },
   })
   const campaign = CAMPAIGNS[positionals[0] ?? '']

@@ -86,7 +86,8 @@ function operationOf(method: string, path: string): OpenApiOperation | undefined
   for (const [template, item] of Object.entries(DOCUMENT.paths)) {
     const full = (item.servers === undefined ? '/v1' : '') + template
     const pattern = new RegExp(`^${full.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`)
-    if (pattern.test(path)) return item[(method === 'HEAD' ? 'get' : method.toLowerCase()) as 'get' | 'post']
+    if (pattern.test(path))
+      return item[(method === 'HEAD' ? 'get' : method.toLowerCase()) as 'get' | 'post' | 'delete']
   }
   return undefined
 }
