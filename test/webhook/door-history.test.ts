@@ -17,6 +17,7 @@ import { recover } from '../../src/webhook/resend/recover.ts'
 import { redeliver } from '../../src/webhook/resend/redeliver.ts'
 import { sendTestEvent } from '../../src/webhook/test-event.ts'
 import { CHANGED } from '../../src/webhook/wake.ts'
+import { cloneDatabase } from '../support/postgres.ts'
 import { never, startReceiver, status } from '../support/receiver.ts'
 import { addEndpoint, changeOf, openDesk, SECRET_KEY, until } from './support.ts'
 
@@ -331,6 +332,23 @@ test('a tail misses nothing, however late a transaction with a lower number comm
   await reading
   assert.equal(seen.length, new Set(seen).size, 'nothing comes twice')
   assert.deepEqual(seen.sort(), written.sort())
+})
+
+test('a tail that waits on an empty database hears its very first event', async () => {
+  const fresh = await cloneDatabase()
+  try {
+    const mine = { accountId: newId('acc'), mode: 'live' as const }
+    const following = await tail(fresh.database, mine, undefined, undefined)
+    for (let looks = 0; looks < 3; looks++) assert.equal((await following.next()).events.length, 0)
+    const first = newId('bkg')
+    await fresh.database.transaction(tx => publish(tx, changeOf(mine.accountId, first), 'booking.confirmed'))
+    assert.deepEqual(
+      (await following.next()).events.map(({ bookingId }) => bookingId),
+      [first],
+    )
+  } finally {
+    await fresh.drop()
+  }
 })
 
 test('a tail follows its own account, mode and types, and goes on where it was', async () => {

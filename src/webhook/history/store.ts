@@ -232,7 +232,8 @@ const toAttempt = (row: AttemptRow): Attempt => ({
 /** The last number that was handed out to an event, seen or not yet, and the oldest transaction that is still running. */
 export async function readHead(db: Queryable): Promise<{ last: number; oldest: bigint }> {
   const [row] = await db.query<{ last: number; oldest: string }>(
-    'select (select last_value from event_seq_seq) as last, pg_snapshot_xmin(pg_current_snapshot())::text as oldest',
+    `select (select case when is_called then last_value else 0 end from event_seq_seq) as last,
+       pg_snapshot_xmin(pg_current_snapshot())::text as oldest`,
   )
   return { last: row!.last, oldest: BigInt(row!.oldest) }
 }
