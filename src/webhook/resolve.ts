@@ -3,8 +3,8 @@ import { Resolver } from 'node:dns/promises'
 /** Asks name servers directly, without the threads and files of the system's look-up: four slow names would stall those for everybody. */
 export type NameResolver = Pick<Resolver, 'resolve4' | 'resolve6'>
 
-/** First wait for an answer; c-ares doubles it at the second try. */
-const ANSWER_WITHIN_MS = 1_500
+/** First wait for an answer; c-ares doubles it at the second try, which is beyond the deadline of an attempt: that one decides. */
+const ANSWER_WITHIN_MS = 2_000
 const TRIES = 2
 /** Answers looked at; a name with more is refused. */
 export const ADDRESSES_MAX = 256

@@ -20,12 +20,24 @@ export async function today(db: Queryable): Promise<string> {
 
 const table = (day: string) => `attempt_${day.replaceAll('-', '')}`
 
-/** Makes one day of the attempt log, unless it is there. @param day YYYY-MM-DD, in UTC */
+/**
+ * Makes one day of the attempt log, unless it is there. Not for use within a transaction: of two servers that make it at the same moment one is
+ * told that it exists, `if not exists` or not.
+ * @param day YYYY-MM-DD, in UTC
+ */
 export async function makeDay(db: Queryable, day: string, next: string): Promise<void> {
-  await db.query(
-    `create table if not exists ${table(day)} partition of attempt for values from ('${day} 00:00:00+00') to ('${next} 00:00:00+00')`,
-  )
+  try {
+    await db.query(
+      `create table if not exists ${table(day)} partition of attempt for values from ('${day} 00:00:00+00') to ('${next} 00:00:00+00')`,
+    )
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code !== DUPLICATE_TABLE && code !== UNIQUE_VIOLATION) throw error
+  }
 }
+
+const DUPLICATE_TABLE = '42P07'
+const UNIQUE_VIOLATION = '23505'
 
 /** Takes one day out of the attempt log, without keeping anybody from it, and drops it. */
 export async function dropDay(db: Queryable, day: string): Promise<void> {
