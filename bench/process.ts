@@ -27,6 +27,27 @@ export function cpuSecondsOf(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0)
 }
 
+/** Seconds that this machine's processors have been busy since it was started, for whomever. */
+export function busySeconds(): number {
+  const [user, nice, system, , , irq, softirq] = /^cpu +(.*)$/m
+    .exec(readFileSync('/proc/stat', 'utf8'))![1]!
+    .split(' ')
+    .map(Number)
+  return (user! + nice! + system! + irq! + softirq!) / TICKS
+}
+
+/** Seconds of processor time that this process has used with all below it, also with those that have ended. */
+export function ownSeconds(): number {
+  return [process.pid, ...descendants(process.pid)].reduce((sum, pid) => {
+    const fields = statOf(pid)
+    // The last two are of children that have ended and were waited for.
+    return (
+      sum +
+      (fields === undefined ? 0 : fields.slice(11, 15).reduce((all, ticks) => all + Number(ticks), 0) / TICKS)
+    )
+  }, 0)
+}
+
 /**
  * Memory of a process in MB: `VmRSS`, `VmHWM` (its highest so far) or, for processes that share memory, the proportional set size `Pss`,
  * whose sum counts shared pages once. 0 when it is gone.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext, rootCertificates } from 'node:tls'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { connect } from './db/database.ts'
+import { type ConnectOptions, connect } from './db/database.ts'
 import { createLog } from './log.ts'
 import type { Due, FromSender, SenderStart, ToSender } from './messages.ts'
 import { registry } from './metrics.ts'
@@ -34,12 +34,23 @@ async function open(): Promise<void> {
     secure: createSecureContext({ ...authorities, minVersion: 'TLSv1.2' }),
   }
   for (const { region, database: options } of regions) {
-    const database = connect({ ...options, ...CONNECTIONS, applicationName: `airside ${region} sender`, log })
-    const leaseDatabase = connect({ ...options, poolMax: 1, applicationName: `airside ${region} lease`, log })
-    closers.push(async () => void (await Promise.all([database.close(), leaseDatabase.close()])))
+    const reached = (purpose: string, more: Partial<ConnectOptions>) => {
+      const database = connect({ ...options, ...more, applicationName: `airside ${region} ${purpose}`, log })
+      closers.push(() => database.close())
+      return database
+    }
+    const database = reached('sender', { ...CONNECTIONS, byIndexOnly: true })
+    const leaseDatabase = reached('lease', { poolMax: 1 })
+    const upkeepDatabase = reached('upkeep', {
+      poolMax: 2,
+      statementTimeoutMs: 120_000,
+      lockTimeoutMs: 10_000,
+      queueTimeoutMs: 120_000,
+    })
     const engine = await startWebhooks({
       database,
       leaseDatabase,
+      upkeepDatabase,
       secretKey: { key: deriveKey(secret, secretPurpose(region)), region },
       brand: settings.brand,
       retryMs: settings.webhookRetryMs,

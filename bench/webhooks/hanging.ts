@@ -8,6 +8,8 @@ import { measureWake } from './wake.ts'
 const QUEUED_EACH = 200
 /** Every hanging endpoint has timed out once by then, and is as wide as it deserves. */
 const HANG_FIRST_MS = 5_400
+/** A drain that has not ended by then is rated by what had come. */
+const DRAIN_MS = 20_000
 const FRESH = { rate: 300, seconds: 4, told: 'in process' } as const
 
 export type HangingRound = {
@@ -46,7 +48,10 @@ export async function measureHanging(
         stage.endpoints.slice(0, hanging).map(endpoint => endpoint.seq),
       )
       await sleep(HANG_FIRST_MS)
-      rates.set(hanging, (await drain(stage, sender, makeEvents(deliveries, hanging), hanging)).engine)
+      rates.set(
+        hanging,
+        (await drain(stage, sender, makeEvents(deliveries, hanging), hanging, DRAIN_MS)).engine,
+      )
       before = hanging
     }
     const { latencies: freshBeside } = await measureWake(stage, sender, FRESH, before)

@@ -16,6 +16,11 @@ export type PoolOptions = {
   statementTimeoutMs: number
   lockTimeoutMs: number
   idleInTransactionTimeoutMs: number
+  /**
+   * For statements that an index serves, on tables that may be empty now and hold millions in a minute: a plan made in between lasts, and must be
+   * the one by index whatever the statistics say.
+   */
+  byIndexOnly?: boolean
   log?: Log | undefined
 }
 
@@ -35,6 +40,10 @@ const SILENCE_MS = 250
 const KEEP_ALIVE_AFTER_MS = 10_000
 const IDLE_TIMEOUT_MS = 60_000
 
+const BY_INDEX_ONLY = ['seqscan', 'bitmapscan', 'sort', 'incremental_sort']
+  .map(way => `-c enable_${way}=off`)
+  .join(' ')
+
 /** What every connection of ours, pooled or not, is made with. */
 export function connectionConfig(options: PoolOptions): pg.ClientConfig {
   return {
@@ -50,6 +59,7 @@ export function connectionConfig(options: PoolOptions): pg.ClientConfig {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     types: VALUE_TYPES,
+    ...(options.byIndexOnly === true ? { options: BY_INDEX_ONLY } : {}),
   }
 }
 

@@ -14,7 +14,7 @@ const USAGE = `npm run faults -- WHAT [--seed N] [--json FILE]
   kills       [--minutes 2] [--bookings 1000] [--clients 8]   the server and its PostgreSQL are killed while partners book
   last-seats  [--rounds 200] [--clients 64]                   many partners want the last ten seats at once
   hostile     [--requests 20000] [--clients 16]               malformed requests at every endpoint
-  webhooks    [--minutes 8] [--rate 300] [--kills 200] [--stops 20] [--backlog 1000000]
+  webhooks    [--minutes 8] [--rate 150] [--kills 200] [--stops 20] [--backlog 1000000]
                                                               senders and PostgreSQL are killed while events are delivered`
 
 const CAMPAIGNS: Readonly<
@@ -35,7 +35,7 @@ const CAMPAIGNS: Readonly<
     webhooks({
       seed,
       minutes: number('minutes', 8),
-      rate: number('rate', 300),
+      rate: number('rate', 150),
       kills: number('kills', 200),
       stops: number('stops', 20),
       backlog: number('backlog', 1_000_000),

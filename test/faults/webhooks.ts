@@ -1,7 +1,7 @@
 /** The campaign on deliveries: events are published while their senders, and the PostgreSQL under them, are killed, frozen and starved. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,7 +14,7 @@ import { keepDays } from '../../src/webhook/upkeep/upkeep.ts'
 import { dueIn, notifier } from '../../src/webhook/wake.ts'
 import { createAuthority } from '../support/authority.ts'
 import { random } from '../support/random.ts'
-import { never, ok, type Receiver, startReceiver } from '../support/receiver.ts'
+import { never, type Receiver, startReceiver } from '../support/receiver.ts'
 import { type SenderOrder, type SenderProcess, startSenderProcess } from '../support/sender-process.ts'
 import { addEndpoint, changeOf } from '../webhook/support.ts'
 import { embeddedPostgres } from './embedded.ts'
@@ -32,8 +32,8 @@ export type WebhooksPlan = {
   backlog: number
 }
 
-const HEALTHY = 20
-const FLAKY = 3
+const HEALTHY = 5
+const FLAKY = 2
 /** Events for the endpoint that never answers: each takes four deadlines, one after the other. */
 const HANGING = 2
 const RETRY_MS = [200, 400, 800]
@@ -155,7 +155,12 @@ export async function webhooks(plan: WebhooksPlan): Promise<Report> {
   journal.close()
   faults.close()
   const failed = verdicts.some(({ held }) => !held)
-  if (!failed) rmSync(folder, { recursive: true, force: true })
+  if (!failed) {
+    // Run as root, the files of PostgreSQL lie where its own user can reach them.
+    const files = realpathSync(join(dataDir, 'postgres'))
+    rmSync(folder, { recursive: true, force: true })
+    rmSync(files, { recursive: true, force: true })
+  }
   return {
     plan,
     verdicts,
@@ -332,19 +337,30 @@ async function behindBacklog(
     )
   }
   const dead = await latencies(200)
-  receiver.behave('/backlog', ok)
-  const before = receiver.of('/backlog').length
+  // What hangs ends with its deadline; from the first answer on it is back.
+  let answered = 0
+  receiver.behave('/backlog', response => {
+    answered++
+    response.end()
+  })
+  while (answered < 100) await sleep(10)
+  const before = answered
   const at = performance.now()
-  await sleep(2_000)
   const back = await latencies(200)
-  const perSecond = ((receiver.of('/backlog').length - before) / (performance.now() - at)) * 1000
+  const perSecond = ((answered - before) / (performance.now() - at)) * 1000
   const rss = rssMiB()
   const [lane] = await database.query<{ width: number }>('select width from lane where endpoint = $1', [seq])
   const ms = (value: number) => value.toFixed(1)
   return [
     told('G7', `rows behind the dead endpoint`, rows),
     told('G7', 'others: p50 / p99 ms without it', `${ms(alone.p50)} / ${ms(alone.p99)}`),
-    told('G7', 'others: p50 / p99 ms beside it, dead', `${ms(dead.p50)} / ${ms(dead.p99)}`),
+    {
+      id: 'G7',
+      what: 'others: p50 / p99 ms beside it, dead',
+      value: `${ms(dead.p50)} / ${ms(dead.p99)}`,
+      wanted: 'p99 below 100',
+      held: dead.p99 < 100,
+    },
     told('G7', 'others: p50 / p99 ms beside it, back', `${ms(back.p50)} / ${ms(back.p99)}`),
     told('G7', 'rows a second when it is back', Math.round(perSecond)),
     {

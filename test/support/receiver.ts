@@ -49,6 +49,7 @@ export async function startReceiver(
   options: TlsOptions & { host?: string; port?: number },
 ): Promise<Receiver> {
   const receipts: Receipt[] = []
+  const byPath = new Map<string, Receipt[]>()
   const behaviours = new Map<string, Behaviour>()
   const sockets = new Map<TLSSocket, number>()
   /** What is under them, by the port at the other end. */
@@ -97,6 +98,9 @@ export async function startReceiver(
       connection: sockets.get(socket) ?? 0,
     }
     receipts.push(receipt)
+    const own = byPath.get(path)
+    if (own === undefined) byPath.set(path, [receipt])
+    else own.push(receipt)
     ;(behaviours.get(path) ?? ok)(response, receipt, socket)
   }
 
@@ -106,7 +110,7 @@ export async function startReceiver(
     port,
     url: (path, host = options.host ?? '127.0.0.1') => `https://${host}:${port}${path}`,
     receipts,
-    of: path => receipts.filter(receipt => receipt.path === path),
+    of: path => byPath.get(path) ?? [],
     behave: (path, behaviour) => void behaviours.set(path, behaviour),
     connections: () => connections,
     most: path => busy.get(path)?.most ?? 0,

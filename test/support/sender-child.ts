@@ -16,11 +16,13 @@ const patient = {
   queueTimeoutMs: 5_000,
 }
 const log = createLog(order.log ?? 'silent', 'sender')
-const database = connect({ ...patient, url: order.url, poolMax: 4, log })
+const database = connect({ ...patient, url: order.url, poolMax: 4, byIndexOnly: true, log })
+const upkeepDatabase = connect({ ...patient, url: order.url, poolMax: 2, log })
 const leaseDatabase = connect({ url: order.url, poolMax: 1, log })
 const engine = await startWebhooks({
   database,
   leaseDatabase,
+  upkeepDatabase,
   secretKey: SECRET_KEY,
   brand: 'Airside',
   retryMs: order.retryMs,
@@ -28,10 +30,11 @@ const engine = await startWebhooks({
   log,
   disableAfterHours: 72,
   ...(order.leaseMs === undefined ? {} : { leaseMs: order.leaseMs }),
+  ...(order.deadlineMs === undefined ? {} : { deadlineMs: order.deadlineMs }),
 })
 process.on('SIGTERM', async () => {
   await engine.stop()
-  await Promise.all([database.close(), leaseDatabase.close()])
+  await Promise.all([database.close(), leaseDatabase.close(), upkeepDatabase.close()])
   process.exit(0)
 })
 process.stdin.on('data', chunk => {

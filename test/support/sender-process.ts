@@ -12,6 +12,7 @@ export type SenderOrder = {
   certificate: string
   retryMs: readonly number[]
   leaseMs?: number
+  deadlineMs?: number
   /** Nothing, unless this says otherwise. */
   log?: LogLevel
 }

@@ -105,7 +105,7 @@ export async function openDesk(): Promise<Desk> {
     authority,
     account,
     async engine({ dns, allow, ...needs } = {}) {
-      const own = connect({ ...clone.options, poolMax: 4 })
+      const own = connect({ ...clone.options, poolMax: 4, byIndexOnly: true })
       const lease = connect({ ...clone.options, poolMax: 1 })
       closers.push(async () => void (await Promise.all([own.close(), lease.close()])))
       const engine = await startEngine({

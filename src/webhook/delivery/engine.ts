@@ -36,6 +36,7 @@ const STOP_PATIENCE_MS = 5_500
 const SETTLE_PATIENCE_MS = 2_000
 
 export type EngineNeeds = {
+  /** Connected with `byIndexOnly`: what is due may be nothing now and millions of rows in a minute. */
   database: Database
   /** For the lease alone, so that a renewal never waits behind other work. */
   leaseDatabase: Queryable

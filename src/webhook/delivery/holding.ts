@@ -19,7 +19,7 @@ import {
 const LANES_MAX = 500
 const IDLE_AFTER_MS = 10_000
 /** Open connections kept without use, for all lanes together. */
-const IDLE_WIRES_MAX = 512
+const IDLE_WIRES_MAX = 1_024
 
 export type HoldingNeeds = {
   database: Database

@@ -26,6 +26,8 @@ const DAYS_KEPT = 30
 const EVENT_DAYS_KEPT = 35
 const NOTICE_HOURS = 24
 const DISABLE_EXHAUSTED = 20
+/** A transaction that is open for longer keeps dead rows from being cleaned away, and every look for what is due steps over them. */
+const OLD_TRANSACTION_SECONDS = 60
 /** Rows ended or deleted by one statement. */
 const BATCH = 1_000
 
@@ -102,4 +104,9 @@ export async function measure({ database, region, log }: UpkeepNeeds): Promise<v
   webhookDue.set({ region, age: 'a minute to an hour' }, minute)
   webhookDue.set({ region, age: 'over an hour' }, hour)
   oldestTransactionSeconds.set({ region }, oldest)
+  if (oldest > OLD_TRANSACTION_SECONDS)
+    log.warn(
+      { seconds: Math.round(oldest) },
+      'a transaction has been open for long: deliveries get slower until it ends',
+    )
 }
