@@ -67,3 +67,5 @@ comment on column seat.changed_by is 'The transaction that wrote the row last: f
 create index seat_changed_by on seat (changed_by);
 
 create sequence record_locator_ordinal as bigint;
+-- Each installation begins somewhere else, so that one does not tell another's record locators.
+select setval('record_locator_ordinal', 1 + floor(random() * 1000000000)::bigint);

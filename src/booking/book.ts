@@ -6,8 +6,9 @@ import { invalidParams, Refusal } from '../refusal.ts'
 import { mac } from '../secret.ts'
 import { type Quote, type Supplier, within } from '../supplier/supplier.ts'
 import { convert, type Rates } from '../travel/exchange.ts'
+import { departureOf } from '../travel/itinerary.ts'
 import { toAmount } from '../travel/money.ts'
-import { dateOf } from '../travel/time.ts'
+import { dateOf, minuteOfMs } from '../travel/time.ts'
 import type { Booking, BookRequest } from './booking.ts'
 import { type Answer, findAnswer, keep } from './idempotency/once.ts'
 import { type PendingHouse, writePending } from './pending.ts'
@@ -81,6 +82,7 @@ async function make(
   if (supplier === undefined) return unclaimed((await before()) ?? gone())
   const quote = await askPrice(house, supplier, offer)
   if (quote === undefined) return unclaimed((await before()) ?? raise(silent()))
+  if (quote.kind === 'open' && hasLeft(quote, house.now())) return unclaimed((await before()) ?? gone())
   if (quote.kind !== 'open') return unclaimed((await before()) ?? notAtThisPrice(house, offer, quote))
 
   const pending = { caller, supplier, offer, offerHash: hash, quote, request, requestMac, idempotencyKey }
@@ -130,6 +132,11 @@ async function askPrice(
     house.log.warn({ supplier: supplier.name, err: error }, 'supplier did not quote an offer')
     return undefined
   }
+}
+
+/** Whether the first flight has departed since the search. */
+function hasLeft({ slices }: Extract<Quote, { kind: 'open' }>, now: number): boolean {
+  return departureOf(slices[0]!).minute <= minuteOfMs(now)
 }
 
 /** Why an offer that looked open could not be booked: its seats went meanwhile, or its price moved. */

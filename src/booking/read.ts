@@ -40,6 +40,10 @@ export async function listBookings(
     cursor: page.cursor,
     status: page.status,
   })
+  if (rows.length === 0 && page.cursor !== undefined) {
+    const known = await store.findBooking(house.database, house.travellerKey, caller, page.cursor)
+    if (known === undefined) throw unknownCursor()
+  }
   const bookings = rows.slice(0, page.limit)
   return { bookings, nextCursor: rows.length > page.limit ? bookings.at(-1)!.id : undefined }
 }

@@ -76,7 +76,7 @@ export const commands: readonly Command[] = [
     options: {},
     async run({ database }, args) {
       const file = readFile(onlyPositional(args, 'FILE', 'give the path of an XML file'))
-      const imported = await importRates(database, file.toString('utf8'))
+      const imported = await importRates(database, file.toString('utf8'), Date.now())
       const days = imported.from === imported.to ? imported.to : `${imported.from} to ${imported.to}`
       return {
         json: imported,
@@ -88,12 +88,10 @@ export const commands: readonly Command[] = [
 
 function readFile(path: string): Buffer {
   const fault = (message: string) => invalidParams([{ param: 'FILE', code: 'unreadable', message }])
-  let size: number
-  try {
-    size = statSync(path).size
-  } catch {
-    throw fault(`there is no file ${path}`)
-  }
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) throw fault(`there is no file ${path}`)
+  if (!stat.isFile()) throw fault(`${path} is no file`)
+  const { size } = stat
   if (size > SCHEDULE_BYTES_MAX) throw fault(`${path} is larger than ${SCHEDULE_BYTES_MAX >> 20} MiB`)
   return readFileSync(path)
 }

@@ -21,7 +21,7 @@ export async function fillDemo(database: Database, now: number): Promise<boolean
   const today = localDay('UTC', now)
   // First, so that the next start sees what this one began; the schedule last, so that it sees whether this one came to its end.
   await writeDemoDay(database, dateOf(today))
-  await importRates(database, demoRates(today), DEMO_PROVIDER)
+  await importRates(database, demoRates(today), now, DEMO_PROVIDER)
   await importFares(database, demoFares())
   await importSchedule(database, demoSchedule(today), false)
   return true

@@ -6,7 +6,7 @@ import { airport, place } from '../travel/airport.ts'
 import { convert, DEMO_PROVIDER, type Rates } from '../travel/exchange.ts'
 import { arrivalOf } from '../travel/itinerary.ts'
 import type { Money } from '../travel/money.ts'
-import { dayNumber, localDay, MINUTES_A_DAY } from '../travel/time.ts'
+import { dayNumber, localDay, MINUTES_A_DAY, minuteOfMs } from '../travel/time.ts'
 import {
   DAYS_AHEAD_MAX,
   OFFER_VALID_MS,
@@ -175,6 +175,7 @@ function resolve(caller: Caller, query: OfferQuery, now: number): SupplierQuery 
     destinations: to!.airports,
     departDay: departDay!,
     returnDay,
+    leavesAfter: minuteOfMs(now),
     passengers: query.passengers,
     cabin: query.cabin,
   }

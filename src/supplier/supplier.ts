@@ -14,6 +14,8 @@ export type SupplierQuery = {
   /** Local day at the origin, see travel/time. */
   departDay: number
   returnDay: number | undefined
+  /** The present UTC minute: what has left is not for sale. */
+  leavesAfter: number
   passengers: number
   cabin: Cabin
 }

@@ -18,6 +18,8 @@ export type Query = {
   origins: readonly number[]
   destinations: readonly number[]
   departDay: number
+  /** The first departure is after this UTC minute: what has left is not sold. */
+  leavesAfter?: number
   returnDay?: number | undefined
   passengers: number
   cabin: Cabin
@@ -127,7 +129,7 @@ function outboundOf(query: Query): Direction {
     day: query.departDay,
     cabin: CABINS.indexOf(query.cabin),
     passengers: query.passengers,
-    leavesAfter: -Infinity,
+    leavesAfter: query.leavesAfter ?? -Infinity,
     arrivesBefore: Infinity,
   }
 }

@@ -4,10 +4,12 @@ import { forgetKeys } from '../../src/booking/idempotency/store.ts'
 import { findBooking, listBookings } from '../../src/booking/read.ts'
 import type { Database } from '../../src/db/database.ts'
 import { newId } from '../../src/id.ts'
+import type { Offer } from '../../src/offer/offer.ts'
 import { OFFER_VALID_MS } from '../../src/offer/offer.ts'
 import { importFares } from '../../src/supplier/inventory/fares.ts'
 import { importRates } from '../../src/supplier/inventory/rates.ts'
 import type { Supplier } from '../../src/supplier/supplier.ts'
+import { msOfMinute } from '../../src/travel/time.ts'
 import { assertBooksBalance } from './oracle.ts'
 import { ahead, FARES, FARES_HEADER, openShop, RATES, requestFor, type Shop } from './shop.ts'
 
@@ -88,6 +90,21 @@ describe('booking an offer', () => {
     assert.equal((await shop.book(ends(lastDate))).bookingStatus, 'confirmed')
   })
 
+  it('is neither searched nor booked once its first flight has left', async () => {
+    const early = await fresh()
+    const departure = early.slices[0]!.segments[0]!.departure
+    const leavesAt = msOfMinute(departure.minute)
+    const searched = () => shop.offers({ departDate: ahead(day) })
+    const isIt = (offer: Offer) => offer.slices[0]!.segments[0]!.departure.minute === departure.minute
+    shop.clock.offsetMs = leavesAt - 5 * 60_000 - Date.now()
+    const offer = (await searched()).find(isIt)!
+    shop.clock.offsetMs = leavesAt + 1_000 - Date.now()
+    const late = await shop.book(requestFor(offer))
+    assert.deepEqual([late.status, late.code], [422, 'unavailable'])
+    const left = await searched().catch(() => [])
+    assert.equal(left.filter(isIt).length, 0)
+  })
+
   it('is of its account and mode alone', async () => {
     const offer = await fresh()
     for (const other of [shop.caller('test'), shop.caller('live', newId('acc'))]) {
@@ -107,6 +124,7 @@ describe('booking an offer', () => {
     await importRates(
       shop.database,
       RATES.replace("rate='160'", "rate='320'").replace('2026-11-20', '2026-11-21'),
+      Date.now(),
     )
     await shop.refresh()
     const dearer = (await shop.offers({ departDate: ahead(day), currency: 'JPY' })).find(

@@ -180,7 +180,7 @@ const SECRET = randomBytes(32)
 export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const place = await cloneDatabase({ poolMax: options.poolMax ?? 12, queueMax: 1000 })
   const { database } = place
-  await importRates(database, options.rates ?? RATES)
+  await importRates(database, options.rates ?? RATES, Date.now())
   await importFares(database, options.fares ?? FARES)
   await importSchedule(database, scheduleText(options.legs ?? NETWORK), false)
   const images = new Map()

@@ -129,8 +129,12 @@ describe('fares and rates', () => {
       importFares(shop.database, `${FARES}*,*,*,economy,Z,USD,1,999999999,4\n`),
       FaresRefused,
     )
-    await assert.rejects(importRates(shop.database, RATES.replace("'1.1'", "'one'")), SyntaxError)
-    await assert.rejects(importRates(shop.database, RATES.slice(0, -20)))
+    await assert.rejects(importRates(shop.database, RATES.replace("'1.1'", "'one'"), Date.now()), SyntaxError)
+    await assert.rejects(importRates(shop.database, RATES.slice(0, -20), Date.now()))
+    await assert.rejects(
+      importRates(shop.database, RATES.replace('2026-11-20', '2031-01-01'), Date.now()),
+      /future/,
+    )
     assert.deepEqual(await dump(), before)
   })
 
@@ -139,7 +143,7 @@ describe('fares and rates', () => {
     const { fares } = await readState(shop.database)
     await Promise.all([
       ...variants.map(text => importFares(shop.database, text)),
-      importRates(shop.database, RATES),
+      importRates(shop.database, RATES, Date.now()),
       importSchedule(shop.database, scheduleText(OTHER), false),
       shop.refresh(),
       shop.refresh(),

@@ -177,6 +177,7 @@ export async function openAirline({ database }: TestDatabase, seats = 300) {
         destinations: [trip.to],
         departDay: dayNumber(trip.date ?? date())!,
         returnDay: undefined,
+        leavesAfter: 0,
         passengers: trip.passengers ?? 1,
         cabin: 'economy',
       },

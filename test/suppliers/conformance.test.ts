@@ -47,6 +47,7 @@ for (const [name, open] of Object.entries(stages)) {
     const signal = () => AbortSignal.timeout(5_000)
     const query = (more: Partial<SupplierQuery> = {}): SupplierQuery => ({
       mode: 'live',
+      leavesAfter: 0,
       origins: ['SIN'],
       destinations: ['HKG'],
       departDay: localDay('UTC', Date.now()) + 40,

@@ -60,6 +60,7 @@ function propose(world: World, rules: Rules, query: SupplierQuery): Proposal[] {
       origins,
       destinations,
       departDay: query.departDay,
+      leavesAfter: query.leavesAfter,
       returnDay: query.returnDay,
       passengers: query.passengers,
       cabin: query.cabin,

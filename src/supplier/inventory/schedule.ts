@@ -90,7 +90,12 @@ function read(text: Uint8Array): Schedule {
 
 function plain(bytes: Uint8Array): Uint8Array {
   const zipped = bytes[0] === 0x1f && bytes[1] === 0x8b
-  return zipped ? gunzipSync(bytes, { maxOutputLength: SCHEDULE_BYTES_MAX }) : bytes
+  if (!zipped) return bytes
+  try {
+    return gunzipSync(bytes, { maxOutputLength: SCHEDULE_BYTES_MAX })
+  } catch (error) {
+    throw new SyntaxError(`The gzip file is refused and nothing was changed: ${(error as Error).message}`)
+  }
 }
 
 async function source(text: Uint8Array, schedule: Schedule, carrier: string): Promise<CarrierSource> {
