@@ -84,11 +84,14 @@ export async function drain(
   return { engine: receipts / seconds, usage: between(from, await usage(stage, sender)) }
 }
 
-/** Drops what these endpoints are still owed. What is on the wire has a moment to come in. */
+/** Drops what these endpoints are still owed, but for what is being settled; that and what is on the wire has a moment to come in. */
 async function drop({ database, endpoints }: Stage, first: number): Promise<void> {
-  await database.query('delete from delivery where endpoint = any($1::int[])', [
-    endpoints.slice(first).map(endpoint => endpoint.seq),
-  ])
+  await database.query(
+    `delete from delivery d using (
+       select endpoint, event from delivery where endpoint = any($1::int[]) for update skip locked) free
+      where d.endpoint = free.endpoint and d.event = free.event`,
+    [endpoints.slice(first).map(endpoint => endpoint.seq)],
+  )
   await new Promise(resolve => setTimeout(resolve, DROPPED_WITHIN_MS))
 }
 

@@ -173,8 +173,12 @@ export async function settled({ database, endpoints }: Stage, first = 0): Promis
   }
 }
 
-/** Leaves no trace of senders that were killed, of what they had to send and of what they had sent. */
+/** Leaves no trace of senders that were killed, of what they had to send and of what they had sent. None may be running. */
 export async function clear({ database }: Stage): Promise<void> {
+  // A backend ends what it was told before it notices that nobody waits for it.
+  const left = `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and application_name ~ '^airside intl (sender|lease)'`
+  while ((await database.query(left)).length > 0) await new Promise(resolve => setTimeout(resolve, 10))
   await database.query('delete from worker')
   await database.query('update lane set owner = null, width = 2, failing_since = null, exhausted = 0')
   await database.query('truncate event, delivery, attempt')
