@@ -26,6 +26,8 @@ import { dayAhead, openShop } from '../support/small-network.ts'
 /** The shortest there is; a pending booking, or a key, is taken over five seconds later. */
 const BOOKING_WAIT_MS = 100
 const TAKEN_OVER_WITHIN_MS = 12_000
+/** Where the cut hit the worker that had just taken a booking up, its lease of 30 s passes before another one does. */
+const SETTLED_WITHIN_MS = 45_000
 
 /** Statements of an API connection that are no part of a booking. */
 const BESIDE = /request_log|api_key|^select 1$/
@@ -209,7 +211,7 @@ describe('after all that', () => {
   })
 
   it('nothing stays pending', async () => {
-    const until = Date.now() + TAKEN_OVER_WITHIN_MS
+    const until = Date.now() + SETTLED_WITHIN_MS
     for (;;) {
       const { statuses } = await checkBooks(test.options.url)
       if (statuses.pending === undefined) break
